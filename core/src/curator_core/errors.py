@@ -1,0 +1,122 @@
+"""Every error a user can meet, each saying what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "ConfigError",
+    "CuratorError",
+    "DataError",
+    "MissingPackageError",
+    "PipelineError",
+    "PluginError",
+    "RunInterrupted",
+    "StageError",
+    "UnknownNameError",
+    "nearest",
+]
+
+
+class CuratorError(Exception):
+    """Base of all errors raised on purpose by curator.
+
+    Args:
+        message: What happened and where.
+        fix: What the user can do about it, as one imperative sentence.
+    """
+
+    def __init__(self, message: str, *, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  fix: {self.fix}" if self.fix else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions pickle through their args, which do not carry keyword-only state.
+        return (_rebuild, (type(self), self.message, self.fix, self.__dict__))
+
+
+def _rebuild(kind: type[CuratorError], message: str, fix: str | None, state: dict[str, object]) -> CuratorError:
+    error = kind.__new__(kind, message)
+    Exception.__init__(error, message)
+    error.__dict__.update(state, message=message, fix=fix)
+    return error
+
+
+class ConfigError(CuratorError):
+    """A pipeline file, a parameter or an option is wrong."""
+
+
+class PipelineError(CuratorError):
+    """A pipeline cannot run as it is: found while building, before anything starts."""
+
+
+class PluginError(CuratorError):
+    """A plugin is broken, blocked, incompatible or missing."""
+
+
+class MissingPackageError(PluginError):
+    """A stage needs a Python package that is not installed."""
+
+    def __init__(self, what: str, *, package: str, pip: str) -> None:
+        super().__init__(f"{what} needs the package {package!r}, which is not installed", fix=f"pip install {pip}")
+        self.package = package
+
+
+class UnknownNameError(CuratorError):
+    """A name matches nothing; the nearest known names are offered."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, fix: str | None = None) -> None:
+        known = list(known)
+        close = nearest(name, known)
+        hint = f"; did you mean {' or '.join(repr(each) for each in close)}?" if close else ""
+        super().__init__(f"unknown {kind} {name!r}{hint}", fix=fix)
+        self.name = name
+        self.close = close
+
+
+class DataError(CuratorError):
+    """A record or a file cannot be read: corrupt, truncated, of the wrong type or over a limit.
+
+    Args:
+        message: What is wrong with it.
+        source: Path or URI of the file.
+        row: Record number or byte offset inside the file.
+        fix: What the user can do about it.
+    """
+
+    def __init__(
+        self, message: str, *, source: str | None = None, row: int | None = None, fix: str | None = None
+    ) -> None:
+        where = "" if source is None else f"{source}: " if row is None else f"{source}:{row}: "
+        super().__init__(f"{where}{message}", fix=fix)
+        self.source = source
+        self.row = row
+
+
+class StageError(CuratorError):
+    """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
+
+
+class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an error of the program
+    """The user stopped the run."""
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that look like ``name``.
+
+    >>> nearest("text.word_cuont", ["text.word_count", "text.read_jsonl"])
+    ['text.word_count']
+    """
+    known = list(known)
+    matches = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    tail = name.rpartition(".")[2]
+    same_tail = [each for each in known if each.rpartition(".")[2] == tail and each not in matches]
+    return (matches + same_tail)[:3]

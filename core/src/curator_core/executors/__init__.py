@@ -1,0 +1,1 @@
+"""Executors: the same plan, run in different ways."""

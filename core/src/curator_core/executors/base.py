@@ -1,0 +1,31 @@
+"""What an executor is: something that runs a plan and yields its outputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curator_core.plan import Plan
+    from curator_core.run import RunState
+    from curator_core.tasks import Task
+
+__all__ = ["Executor"]
+
+
+class Executor(ABC):
+    """Runs plans. The same pipeline gives the same outputs on every executor, in whatever order they finish."""
+
+    @abstractmethod
+    def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
+        """Feed ``tasks`` to the first stage and yield what the last stage makes, as it is made.
+
+        Pulls ``tasks`` lazily, writes statistics and quarantined records to ``state``, and ends soon after
+        ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down.
+        """
+
+    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
+        """Return finished outputs in the order of their sources, where the executor knows it."""
+        return list(outputs)

@@ -1,0 +1,152 @@
+"""Run a plan in this process: for debugging, notebooks, previews, tests, and jobs of a few gigabytes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError
+from curator_core.executors.base import Executor
+from curator_core.executors.threads import side_by_side
+from curator_core.lineage import number_sources
+from curator_core.runner import StageRunner
+from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.stage_types import is_table
+from curator_core.tasks import EmptyTask, TableBatch, source_id
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curator_core.plan import Plan, PlannedStage
+    from curator_core.run import RunState
+    from curator_core.tasks import Task
+
+__all__ = ["LocalExecutor"]
+
+
+class LocalExecutor(Executor):
+    """Run all stages in this process, pulling one task at a time through the whole line.
+
+    Memory stays constant: a stage is asked for its next output only when the one behind it wants more.
+
+    >>> from curator_core import Pipeline, Task, processing_stage
+    >>> @processing_stage(name="double")
+    ... def double(task):
+    ...     return task.with_data(task.data * 2)
+    >>> result = Pipeline("demo", stages=[double]).run(LocalExecutor(), initial_tasks=[Task(data=n) for n in (1, 2)])
+    >>> [task.data for task in result]
+    [2, 4]
+
+    Args:
+        threads: How many source tasks go through the line side by side. Stages that are not declared thread-safe
+            are entered by one thread at a time; Arrow, polars and numba release the interpreter lock.
+        on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
+        max_attempts: How often a failing call is tried.
+        limit: Stop after this many rows from the first stage that makes tables.
+    """
+
+    def __init__(
+        self,
+        threads: int = 1,
+        *,
+        on_error: OnError = "quarantine",
+        max_attempts: int = 3,
+        limit: int | None = None,
+    ) -> None:
+        if threads < 1:
+            raise ConfigError(f"LocalExecutor: threads is {threads}", fix="use 1 or more")
+        if limit is not None and limit < 0:
+            raise ConfigError(f"LocalExecutor: limit is {limit}", fix="use 0 or more rows")
+        self.threads = threads
+        self.on_error = on_error
+        self.max_attempts = max_attempts
+        self.limit = limit
+        self._order: dict[str, int] = {}
+
+    def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
+        split = _source_stages(plan.stages, limited=self.limit is not None)
+        with ExitStack() as cleanup:
+            runners = []
+            for number, planned in enumerate(plan.stages):
+                # The sources' iterators pass from thread to thread under the pool's lock, so they need none of their own.
+                runner = StageRunner(
+                    planned.stage,
+                    state,
+                    on_error=self.on_error,
+                    max_attempts=self.max_attempts,
+                    serialize=self.threads > 1 and number >= split,
+                )
+                cleanup.callback(runner.teardown)
+                runner.setup()
+                runners.append(runner)
+            sources = _until(state.stop_requested, number_sources(tasks))
+            for runner, planned in zip(runners[:split], plan.stages[:split], strict=True):
+                sources = runner.run(sources)
+                if self.limit is not None and planned is _first_table_stage(plan.stages):
+                    sources = _take_rows(sources, self.limit)
+            sources = self._numbered(_until(state.stop_requested, sources))
+            if self.threads == 1:
+                yield from _through(runners[split:], sources)
+            else:
+                yield from side_by_side(lambda shared: _through(runners[split:], shared), sources, threads=self.threads)
+
+    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
+        return sorted(outputs, key=lambda task: self._order.get(source_id(task.task_id), 0))
+
+    def _numbered(self, sources: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+        """Note the order of the sources, for outputs of threads that finish in another order."""
+        self._order = {}
+        for task in sources:
+            self._order.setdefault(source_id(task.task_id), len(self._order))
+            yield task
+
+
+def _through(runners: Sequence[StageRunner], tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+    """Chain the stages: each pulls from the one before."""
+    stream = iter(tasks)
+    for runner in runners:
+        stream = runner.run(stream)
+    return stream
+
+
+def _source_stages(stages: Sequence[PlannedStage], *, limited: bool) -> int:
+    """Return how many leading stages make the source tasks; these run in one thread.
+
+    Listing files makes work for all threads and so belongs to none of them. Counting rows up to a limit needs one
+    stream, so then everything up to the first table counts as source.
+    """
+    if limited:
+        first_table = _first_table_stage(stages)
+        return 0 if first_table is None else 1 + list(stages).index(first_table)
+    count = 0
+    while count < len(stages) and stages[count].input_type is EmptyTask:
+        count += 1
+    return count
+
+
+def _first_table_stage(stages: Sequence[PlannedStage]) -> PlannedStage | None:
+    for planned in stages:
+        if is_table(planned.output_type):
+            return planned
+    return None
+
+
+def _take_rows(tasks: Iterable[Task[Any]], limit: int) -> Iterator[Task[Any]]:
+    left = limit
+    for task in tasks:
+        if left <= 0:
+            return
+        if isinstance(task, TableBatch) and task.num_rows > left:
+            task = task.with_data(task.data.slice(0, left))  # noqa: PLW2901 - the shortened task takes its place
+        left -= task.num_items
+        yield task
+        if left <= 0:
+            return
+
+
+def _until(stop: threading.Event, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+    for task in tasks:
+        if stop.is_set():
+            return
+        yield task

@@ -1,0 +1,145 @@
+"""The base of stages that drop rows: a subclass judges, this class drops, counts, tags and keeps what was dropped."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_core.errors import StageError
+from curator_core.recording import current
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import TableBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+    import pyarrow as pa
+
+    from curator_core.stage import Columns
+
+__all__ = ["MISSING_VALUE", "Filter", "Verdict"]
+
+MISSING_VALUE = "missing_value"
+"""Reason of rows whose score is null: there was nothing to judge."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A filter's judgement of a batch.
+
+    Args:
+        score: One number per row; null where the row has nothing to judge. Polars, Arrow, numpy or a list.
+        reasons: For each reason to drop, which rows it applies to. The first that applies is the one reported.
+    """
+
+    score: Any
+    reasons: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Filter(ProcessingStage[TableBatch, TableBatch]):
+    """Drop rows, saying why.
+
+    >>> import polars as pl
+    >>> @dataclass
+    ... class MinChars(Filter):
+    ...     min_chars: int = 3
+    ...     text_field: str = "text"
+    ...
+    ...     def judge(self, batch):
+    ...         length = batch.text(self.text_field).str.len_chars()
+    ...         return Verdict(length, {"too_short": length < self.min_chars})
+    >>> MinChars().process(TableBatch(data={"text": ["hi", "hello"]})).data["text"].to_pylist()
+    ['hello']
+
+    Args:
+        tag: Keep all rows and add ``<name>_score`` and ``<name>_reason`` columns instead.
+        invert: Drop what would be kept and keep what would be dropped.
+        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
+    """
+
+    tag: bool = field(default=False, kw_only=True)
+    invert: bool = field(default=False, kw_only=True)
+    save_dropped: bool = field(default=False, kw_only=True)
+
+    row_wise: ClassVar[bool] = True
+    options: ClassVar[tuple[str, ...]] = (*ProcessingStage.options, "tag", "invert", "save_dropped")
+
+    @abstractmethod
+    def judge(self, batch: TableBatch) -> Verdict:
+        """Score every row and say which rows to drop for which reason."""
+
+    def inputs(self) -> Columns:
+        """Name the columns judged: by default the one in ``text_field``, where the filter has that parameter."""
+        text_field = getattr(self, "text_field", None)
+        return [] if text_field is None else [text_field]
+
+    def outputs(self) -> Columns:
+        return list(self.tag_columns) if self.tag else []
+
+    @property
+    def tag_columns(self) -> tuple[str, str]:
+        """Names of the score and reason columns added by ``tag``."""
+        short = self.name.rpartition(".")[2]
+        return f"{short}_score", f"{short}_reason"
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Judge a batch and drop, or tag, the rows that do not pass."""
+        import polars as pl
+
+        verdict = self.judge(task)
+        score = _series(verdict.score, task, what=f"the score of filter {self.name!r}")
+        reason = _first_reason(verdict, score, task, self.name)
+        if self.invert:
+            reason = pl.select(pl.when(reason.is_null()).then(pl.lit("inverted"))).to_series()
+        if score.dtype.is_numeric():
+            current().scores.add(score)
+        if self.tag:
+            score_column, reason_column = self.tag_columns
+            return task.with_column(score_column, score).with_column(reason_column, reason)
+        if reason.null_count() == task.num_rows:
+            return task
+        return self._drop(task, score, reason)
+
+    def _drop(self, task: TableBatch, score: pl.Series, reason: pl.Series) -> TableBatch | None:
+        recording = current()
+        for name, count in reason.drop_nulls().value_counts(name="n").iter_rows():
+            recording.drop(name, count)
+        if self.save_dropped:
+            recording.keep_dropped_rows(self._dropped_table(task, score, reason))
+        kept = task.data.filter(reason.is_null().to_arrow())
+        return task.with_data(kept) if kept.num_rows else None
+
+    def _dropped_table(self, task: TableBatch, score: pl.Series, reason: pl.Series) -> pa.Table:
+        import polars as pl
+
+        names = pl.select(pl.repeat(self.name, task.num_rows, dtype=pl.String)).to_series()
+        tagged = task.with_column("_stage", names).with_column("_reason", reason)
+        if score.dtype.is_numeric():
+            score = score.cast(pl.Float64)
+        return tagged.with_column("_score", score).data.filter(reason.is_not_null().to_arrow())
+
+
+def _first_reason(verdict: Verdict, score: pl.Series, task: TableBatch, name: str) -> pl.Series:
+    import polars as pl
+
+    reason = pl.select(pl.when(score.is_null()).then(pl.lit(MISSING_VALUE))).to_series()
+    for text, mask in verdict.reasons.items():
+        applies = _series(mask, task, what=f"the mask for reason {text!r} of filter {name!r}")
+        if applies.dtype not in (pl.Boolean, pl.Null):
+            raise StageError(f"the mask for reason {text!r} of filter {name!r} holds {applies.dtype}, not booleans")
+        applies = applies.cast(pl.Boolean).fill_null(value=False)
+        reason = pl.select(pl.when(reason.is_null() & applies).then(pl.lit(text)).otherwise(reason)).to_series()
+    named: pl.Series = reason.cast(pl.String).rename("reason")
+    return named
+
+
+def _series(values: Any, task: TableBatch, *, what: str) -> pl.Series:
+    import polars as pl
+
+    series: pl.Series = values if isinstance(values, pl.Series) else pl.Series(values)
+    if len(series) != task.num_rows:
+        raise StageError(f"{what} has {len(series)} entries for {task.num_rows} rows")
+    return series

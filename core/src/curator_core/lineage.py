@@ -1,0 +1,82 @@
+"""Give the outputs of a stage their ids: deterministic, unique, and telling where a task came from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import StageError
+from curator_core.tasks import EmptyTask, FileGroupTask, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["adopt", "number_sources"]
+
+
+def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+    """Give initial tasks their ids: what they are for files, their position for anything else."""
+    seen: Counter[str] = Counter()
+    for position, task in enumerate(tasks):
+        _check_task(task, where="initial_tasks")
+        if isinstance(task, FileGroupTask):
+            task_id = task.fingerprint()
+            seen[task_id] += 1
+            if seen[task_id] > 1:  # the same files given twice are two sources
+                task_id = f"{task_id}-{seen[task_id]}"
+        elif isinstance(task, EmptyTask) and position == 0:
+            task_id = ""
+        else:
+            task_id = str(position)
+        yield _child(task, task_id)
+
+
+def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
+    """Yield the tasks in what a stage returned, as children of ``parent``.
+
+    A single task keeps its parent's id; the members of a list or iterator get ``parent/0``, ``parent/1``, …. What comes
+    from an empty task is a source of its own: files get an id made of what they are, so that it survives other files
+    joining or leaving the list, anything else is numbered.
+    """
+    if result is None:
+        return
+    if isinstance(result, Task):
+        if result is parent:
+            yield parent
+        else:
+            yield _child(result, _source_task_id(parent, result, 0) or parent.task_id, parent)
+        return
+    if not isinstance(result, Iterable) or isinstance(result, (str, bytes, dict)):
+        raise StageError(
+            f"stage {stage!r} returned a {type(result).__name__}",
+            fix="return a task, None, or a list or iterator of tasks",
+        )
+    for index, child in enumerate(result):
+        _check_task(child, where=f"what stage {stage!r} returned")
+        yield _child(child, _source_task_id(parent, child, index) or f"{parent.task_id}/{index}", parent)
+
+
+def _source_task_id(parent: Task[Any], child: Task[Any], index: int) -> str | None:
+    """Return the id of a child that is a source of its own, else None."""
+    if not isinstance(parent, EmptyTask) or isinstance(child, EmptyTask):
+        return None
+    if isinstance(child, FileGroupTask):
+        return child.fingerprint()
+    return f"{parent.task_id}-{index}" if parent.task_id else str(index)
+
+
+def _child(task: Task[Any], task_id: str, parent: Task[Any] | None = None) -> Task[Any]:
+    """Return a copy with its id: a stage may return one object twice, or keep it."""
+    twin = task.with_data(task.data)
+    twin.task_id = task_id
+    if parent is not None and not twin.dataset_name:
+        twin.dataset_name = parent.dataset_name
+    return twin
+
+
+def _check_task(task: object, *, where: str) -> None:
+    if not isinstance(task, Task):
+        raise StageError(
+            f"{where} contains a {type(task).__name__}, not a task", fix="wrap the value: Task(data=value)"
+        )

@@ -1,0 +1,139 @@
+"""A pipeline: a straight line of stages with a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import PipelineError
+from curator_core.stage import ProcessingStage
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from curator_core.executors.base import Executor
+    from curator_core.plan import Plan
+    from curator_core.result import RunResult
+    from curator_core.tasks import Task
+
+__all__ = ["Pipeline"]
+
+
+class Pipeline:
+    """A straight line of stages.
+
+    >>> from curator_core import Task, processing_stage
+    >>> @processing_stage(name="increment")
+    ... def increment(task):
+    ...     return task.with_data(task.data + 1)
+    >>> pipeline = Pipeline(name="count").add_stage(increment)
+    >>> result = pipeline.run(initial_tasks=[Task(data=1)])
+    >>> len(result), result[0].data
+    (1, 2)
+
+    Args:
+        name: Name in reports.
+        description: What it is for.
+        stages: The stages, in order; more can be added with :meth:`add_stage`.
+    """
+
+    def __init__(
+        self, name: str = "pipeline", description: str = "", stages: Sequence[ProcessingStage[Any, Any]] = ()
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.stages: list[ProcessingStage[Any, Any]] = []
+        for stage in stages:
+            self.add_stage(stage)
+
+    def add_stage(self, stage: ProcessingStage[Any, Any]) -> Pipeline:
+        """Append a stage and return the pipeline, so that calls can be chained."""
+        _check_is_stage(stage, self.name)
+        self.stages.append(stage)
+        return self
+
+    def build(self, *, check_inputs: bool = True) -> Plan:
+        """Check everything that can be checked before anything runs, and return the plan.
+
+        Args:
+            check_inputs: Also look whether input files exist and which columns they have.
+        """
+        from curator_core.planner import build_plan
+        from curator_core.registry import default_registry
+
+        plan = build_plan(self, check_inputs=check_inputs)
+        default_registry().notify("curator_pipeline_built", pipeline=self, plan=plan)
+        return plan
+
+    def describe(self) -> str:
+        """Return the stages, their resources and columns as text, without touching any input."""
+        return self.build(check_inputs=False).describe()
+
+    def run(
+        self,
+        executor: Executor | None = None,
+        initial_tasks: Iterable[Task[Any]] | None = None,
+        run_dir: str | os.PathLike[str] | None = None,
+        resume: bool = False,  # noqa: FBT001, FBT002 - the signature is part of the public contract
+    ) -> RunResult:
+        """Check and run the pipeline.
+
+        Args:
+            executor: How to run it; in this process unless given.
+            initial_tasks: What the first stage gets, pulled lazily; one empty task unless given.
+            run_dir: Folder for the plan, quarantined records, dropped rows and the result.
+            resume: Continue an interrupted run.
+        """
+        from curator_core.run import RunState, run_plan
+
+        plan = self.build()
+        return run_plan(
+            plan, _or_default(executor), initial_tasks=initial_tasks, state=RunState(run_dir), resume=resume
+        )
+
+    def stream(
+        self, executor: Executor | None = None, initial_tasks: Iterable[Task[Any]] | None = None
+    ) -> Iterator[Task[Any]]:
+        """Check the pipeline, then yield its outputs as they finish."""
+        from curator_core.run import RunState, stream_plan
+
+        return stream_plan(self.build(), _or_default(executor), state=RunState(), initial_tasks=initial_tasks)
+
+    def to_yaml(self) -> str:
+        """Return the pipeline as a YAML document that :meth:`from_yaml` reads back."""
+        from curator_core.config import dump_pipeline
+
+        return dump_pipeline(self)
+
+    @classmethod
+    def from_yaml(cls, source: str | os.PathLike[str], variables: Mapping[str, str] | None = None) -> Pipeline:
+        """Read a pipeline from a YAML file, or from YAML text.
+
+        Args:
+            source: Path of the file, or the text itself (anything with a line break).
+            variables: Values for ``${NAME}``, before those of the environment.
+        """
+        from curator_core.config import load_pipeline
+
+        return load_pipeline(source, variables).pipeline
+
+    def __repr__(self) -> str:
+        return f"Pipeline({self.name!r}, stages={[stage.name for stage in self.stages]})"
+
+
+def _check_is_stage(stage: object, pipeline_name: str) -> None:
+    if isinstance(stage, ProcessingStage):
+        return
+    if isinstance(stage, type):
+        what, fix = stage.__name__, "add an instance: call the class"
+    else:
+        what, fix = repr(stage), "add a ProcessingStage or a function decorated with @processing_stage"
+    raise PipelineError(f"pipeline {pipeline_name!r}: {what} is not a stage", fix=fix)
+
+
+def _or_default(executor: Executor | None) -> Executor:
+    if executor is not None:
+        return executor
+    from curator_core.executors.local import LocalExecutor
+
+    return LocalExecutor()

@@ -1,0 +1,74 @@
+"""A checked pipeline, ready to run: what ``Pipeline.build`` makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import CuratorError
+from curator_core.stage_types import is_known
+
+if TYPE_CHECKING:
+    from curator_core.pipeline import Pipeline
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["Plan", "PlannedStage"]
+
+
+@dataclass(frozen=True)
+class PlannedStage:
+    """One stage of a plan.
+
+    Args:
+        stage: The stage itself; composites have been replaced by their parts.
+        input_type: Task type it takes, ``Any`` where it does not say.
+        output_type: Task type it makes, ``Any`` where it does not say.
+        reads: Columns it needs.
+        adds: Columns it adds.
+        columns: Columns behind it, sorted, as far as they are known; None where nothing is.
+    """
+
+    stage: ProcessingStage[Any, Any]
+    input_type: Any
+    output_type: Any
+    reads: tuple[str, ...]
+    adds: tuple[str, ...]
+    columns: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stages of a pipeline in the order they run, checked."""
+
+    pipeline: Pipeline
+    stages: tuple[PlannedStage, ...]
+
+    @property
+    def pipeline_name(self) -> str:
+        """Name of the pipeline."""
+        return self.pipeline.name
+
+    def describe(self) -> str:
+        """Return the plan as text: stages with types, resources and columns."""
+        lines = [f"pipeline {self.pipeline.name!r}: {len(self.stages)} stages"]
+        for number, planned in enumerate(self.stages, start=1):
+            types = f"{_type_name(planned.input_type)} -> {_type_name(planned.output_type)}"
+            lines.append(f"{number:>3}. {planned.stage.name}  [{types}]  {planned.stage.resources.describe()}")
+            if planned.reads:
+                lines.append(f"       reads   {', '.join(planned.reads)}")
+            if planned.adds:
+                lines.append(f"       adds    {', '.join(planned.adds)}")
+            if planned.columns is not None:
+                lines.append(f"       columns {', '.join(planned.columns)}")
+        return "\n".join(lines)
+
+    def to_yaml(self) -> str | None:
+        """Return the pipeline as YAML, or None when one of its stages has no name in the registry."""
+        try:
+            return self.pipeline.to_yaml()
+        except CuratorError:
+            return None
+
+
+def _type_name(task_type: Any) -> str:
+    return task_type.__name__ if is_known(task_type) else "any"

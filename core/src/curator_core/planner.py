@@ -1,0 +1,161 @@
+"""Check a pipeline and lay it out as a plan: decompose composites, check names, types and columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import PipelineError, nearest
+from curator_core.plan import Plan, PlannedStage
+from curator_core.stage import CompositeStage, ProcessingStage, columns_of
+from curator_core.stage_types import is_known, is_table, task_types
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curator_core.pipeline import Pipeline
+
+__all__ = ["build_plan", "decompose"]
+
+
+def build_plan(pipeline: Pipeline, *, check_inputs: bool = True) -> Plan:
+    """Return the plan of a pipeline, or raise the first thing that is wrong with it."""
+    if not pipeline.stages:
+        raise PipelineError(f"pipeline {pipeline.name!r} has no stages", fix="add one with add_stage()")
+    stages = [part for stage in pipeline.stages for part in decompose(stage)]
+    _check_names(pipeline, stages)
+    for stage in stages:
+        _check_stage(pipeline, stage)
+    planned = _flow(pipeline, stages, check_inputs=check_inputs)
+    return Plan(pipeline, tuple(planned))
+
+
+def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any]]:
+    """Replace a composite by its parts, down to stages that are not composite.
+
+    Options given to the composite go to the part that bears its name, or to every part where none does; a new name
+    replaces the old one in the names of all parts.
+    """
+    if not isinstance(stage, CompositeStage):
+        return [stage]
+    parts = [part for each in stage.decompose() for part in decompose(each)]
+    options = {name: value for name, value in stage.overrides.items() if name != "name"}
+    if options:
+        main = [part for part in parts if part.name == stage.name] or parts
+        parts = [_with_supported(part, options) if part in main else part for part in parts]
+    return parts
+
+
+def _with_supported(part: ProcessingStage[Any, Any], options: dict[str, Any]) -> ProcessingStage[Any, Any]:
+    return part.with_(**{name: value for name, value in options.items() if name in part.options})
+
+
+def _check_names(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:
+    twice = [name for name, count in Counter(stage.name for stage in stages).items() if count > 1]
+    if twice:
+        raise PipelineError(
+            f"pipeline {pipeline.name!r} has more than one stage called {twice[0]!r}",
+            fix=f'name one of them: .with_(name="{twice[0]}_2"), in YAML `with: {{name: {twice[0]}_2}}`',
+        )
+
+
+def _check_stage(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> None:
+    where = f"pipeline {pipeline.name!r}: stage {stage.name!r}"
+    kind = type(stage)
+    if kind.process is ProcessingStage.process and kind.process_batch is ProcessingStage.process_batch:
+        raise PipelineError(f"{where} defines neither process nor process_batch")
+    if not isinstance(stage.batch_size, int) or stage.batch_size < 1:
+        raise PipelineError(f"{where} has batch_size {stage.batch_size!r}", fix="use a whole number of 1 or more")
+    low, high = stage.min_workers, stage.max_workers
+    if low is not None and high is not None and low > high:
+        raise PipelineError(f"{where} has min_workers {low} above max_workers {high}")
+
+
+@dataclass
+class _Known:
+    """What is known about the tasks between two stages."""
+
+    columns: frozenset[str] = frozenset()
+    complete: bool = False  # whether `columns` are all there are
+    task_type: Any = Any
+    made_by: str = ""
+
+
+def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, check_inputs: bool) -> list[PlannedStage]:
+    """Follow types and columns from the first stage to the last."""
+    known = _Known()
+    planned: list[PlannedStage] = []
+    for position, stage in enumerate(stages):
+        taken, made = task_types(stage)
+        reads = columns_of(stage.inputs())
+        _check_types(pipeline, stage, taken, known)
+        _check_columns(pipeline, stage, reads, known, later=stages[position + 1 :])
+        # Every stage may check itself; only one that makes rows from something else knows all of their columns.
+        found = stage.preflight() if check_inputs else None
+        columns = stage.columns_after(known.columns)
+        complete = known.complete
+        if found is not None:
+            columns, complete = frozenset(found) | frozenset(columns_of(stage.outputs())), True
+        elif is_known(made) and not is_table(made):
+            columns, complete = frozenset(), False
+        planned.append(
+            PlannedStage(
+                stage=stage,
+                input_type=taken,
+                output_type=made,
+                reads=tuple(reads),
+                adds=tuple(columns_of(stage.outputs())),
+                columns=tuple(sorted(columns)) if complete or columns else None,
+            )
+        )
+        known = _Known(columns, complete, known.task_type if made is Any else made, stage.name)
+    return planned
+
+
+def _check_types(pipeline: Pipeline, stage: ProcessingStage[Any, Any], taken: Any, known: _Known) -> None:
+    given = known.task_type
+    if not (is_known(taken) and is_known(given)):
+        return
+    # A stage for a modality's batch runs on any table: modalities are tables that differ in their columns only.
+    if not (is_table(taken) and is_table(given)) and not issubclass(given, taken):
+        raise PipelineError(
+            f"pipeline {pipeline.name!r}: stage {stage.name!r} takes {taken.__name__}, "
+            f"but {known.made_by!r} before it makes {given.__name__}",
+            fix="put a stage between them that turns one into the other, or change their order",
+        )
+
+
+def _check_columns(
+    pipeline: Pipeline,
+    stage: ProcessingStage[Any, Any],
+    reads: Sequence[str],
+    known: _Known,
+    *,
+    later: Sequence[ProcessingStage[Any, Any]],
+) -> None:
+    missing = [column for column in reads if column not in known.columns]
+    if not missing or not known.complete:
+        return
+    column = missing[0]
+    have = sorted(known.columns)
+    close = nearest(column, have)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise PipelineError(
+        f"pipeline {pipeline.name!r}: stage {stage.name!r} reads column {column!r}, "
+        f"which nothing before it provides (there is: {', '.join(have) or 'no column'}){hint}",
+        fix=_fix_for(column, later),
+    )
+
+
+def _fix_for(column: str, later: Sequence[ProcessingStage[Any, Any]]) -> str:
+    """Say which stage could provide a column: one that comes too late, or one that is installed."""
+    for stage in later:
+        if column in columns_of(stage.outputs()):
+            return f"move {stage.name!r}, which adds {column!r}, before it"
+    from curator_core.registry import default_registry
+
+    producers = default_registry().producers_of(column)
+    if producers:
+        return f"add a stage that provides it: {', '.join(producers)}"
+    return "name the right column, or add a stage that provides it"

@@ -1,0 +1,58 @@
+"""What core itself offers, declared as any plugin would."""
+
+from __future__ import annotations
+
+from curator_core.hookspecs import hookimpl
+from curator_core.specs import API_VERSION, ExecutorSpec, StageSpec, TaskTypeSpec
+
+__all__ = ["CURATOR_API", "curator_executors", "curator_stages", "curator_task_types"]
+
+CURATOR_API = API_VERSION
+
+
+@hookimpl
+def curator_stages() -> list[StageSpec]:
+    """Offer the stages that every modality needs."""
+    return [
+        StageSpec(
+            "select_columns",
+            target="curator_core.stages.select_columns:SelectColumns",
+            summary="Keep, drop and rename columns.",
+            kind="modifier",
+        ),
+        StageSpec(
+            "where",
+            target="curator_core.stages.where:Where",
+            summary="Keep the rows for which a SQL expression is true.",
+            kind="filter",
+        ),
+        StageSpec(
+            "sample",
+            target="curator_core.stages.sample:Sample",
+            summary="Keep a share of the rows, the same ones every time.",
+            kind="filter",
+        ),
+    ]
+
+
+@hookimpl
+def curator_task_types() -> list[TaskTypeSpec]:
+    """Offer the task types that all others are made from."""
+    return [
+        TaskTypeSpec("Task", target="curator_core.tasks:Task", summary="Any picklable value."),
+        TaskTypeSpec("EmptyTask", target="curator_core.tasks:EmptyTask", summary="Starts a pipeline."),
+        TaskTypeSpec("FileGroupTask", target="curator_core.tasks:FileGroupTask", summary="Files or slices of files."),
+        TaskTypeSpec("TableBatch", target="curator_core.tasks:TableBatch", summary="Rows in an Arrow table."),
+    ]
+
+
+@hookimpl
+def curator_executors() -> list[ExecutorSpec]:
+    """Offer the executor that needs nothing but this process."""
+    return [
+        ExecutorSpec(
+            "local",
+            target="curator_core.executors.local:LocalExecutor",
+            summary="Run in this process, without Ray.",
+        )
+    ]

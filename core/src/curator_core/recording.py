@@ -1,0 +1,107 @@
+"""What a stage says beside its output during one call: rows dropped and why, bad records, counts.
+
+The runner opens a :class:`Recording` around each call and keeps it only when the call succeeds, so a retried call is
+counted once. Code inside a stage talks to :func:`current`; outside a run that is a strict recording, which raises on a
+bad record instead of hiding it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curator_core.errors import DataError
+from curator_core.histogram import Histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+__all__ = ["BadRecord", "Recording", "current"]
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that a stage could not use while the rest of its task went on.
+
+    Args:
+        message: What is wrong with it.
+        source: File it is in.
+        row: Record number or byte offset in the file.
+        error_type: Short class of the error, for counting.
+        payload: The record, or the beginning of it.
+    """
+
+    message: str
+    source: str | None = None
+    row: int | None = None
+    error_type: str = "DataError"
+    payload: str | bytes | None = None
+
+
+@dataclass
+class Recording:
+    """Everything a stage reported during one call."""
+
+    dropped: Counter[str] = field(default_factory=Counter)
+    dropped_rows: list[pa.Table] = field(default_factory=list)
+    bad_records: list[BadRecord] = field(default_factory=list)
+    scores: Histogram = field(default_factory=Histogram)
+
+    def drop(self, reason: str, count: int = 1) -> None:
+        """Count rows that the stage dropped for a reason."""
+        self.dropped[reason] += count
+
+    def keep_dropped_rows(self, table: pa.Table) -> None:
+        """Hand dropped rows, with their reasons, to the run's side output."""
+        self.dropped_rows.append(table)
+
+    def bad_record(self, record: BadRecord) -> None:
+        """Report a record for quarantine."""
+        self.bad_records.append(record)
+
+    def merge(self, other: Recording) -> None:
+        """Add what another call reported."""
+        self.dropped.update(other.dropped)
+        self.dropped_rows.extend(other.dropped_rows)
+        self.bad_records.extend(other.bad_records)
+        self.scores.merge(other.scores)
+
+    def clear(self) -> None:
+        """Forget everything reported so far."""
+        self.dropped.clear()
+        self.dropped_rows.clear()
+        self.bad_records.clear()
+        self.scores.clear()
+
+    @contextmanager
+    def active(self) -> Iterator[Recording]:
+        """Make this the recording that stage code in this thread talks to."""
+        token = _current.set(self)
+        try:
+            yield self
+        finally:
+            _current.reset(token)
+
+
+class _StrictRecording(Recording):
+    """Stands in when no executor is running: counts go nowhere, a bad record raises."""
+
+    def drop(self, reason: str, count: int = 1) -> None: ...
+
+    def keep_dropped_rows(self, table: pa.Table) -> None: ...
+
+    def bad_record(self, record: BadRecord) -> None:
+        raise DataError(record.message, source=record.source, row=record.row)
+
+
+_current: ContextVar[Recording | None] = ContextVar("curator_recording", default=None)
+
+
+def current() -> Recording:
+    """Return the recording of the call that is running."""
+    return _current.get() or _StrictRecording()

@@ -1,0 +1,69 @@
+"""A run as plain text: one line per stage, reasons below it, quarantine at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from curator_core.result import RunResult
+    from curator_core.stats import StageStats
+
+__all__ = ["text_report"]
+
+_SHOWN_RECORDS = 5
+_HEADER = ("stage", "rows in", "rows out", "dropped", "time s")
+
+
+def text_report(result: RunResult) -> str:
+    """Return the report of a finished run."""
+    rows: list[tuple[str, ...]] = [_HEADER]
+    notes: dict[int, list[str]] = {}
+    for stage in result.stats.values():
+        rows.append(_stage_row(stage))
+        notes[len(rows) - 1] = _reasons(stage)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
+    lines: list[str] = []
+    for number, row in enumerate(rows):
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+        lines.extend(notes.get(number, []))
+    return "\n".join([*lines, "", *_totals(result)])
+
+
+def _stage_row(stage: StageStats) -> tuple[str, ...]:
+    dropped = sum(stage.dropped.values())
+    return (
+        stage.name,
+        f"{stage.rows_in:,}",
+        f"{stage.rows_out:,}",
+        f"{dropped:,}" if dropped else "-",
+        f"{stage.process_time_s:.2f}",
+    )
+
+
+def _reasons(stage: StageStats) -> list[str]:
+    lines = []
+    for reason, count in stage.dropped.most_common():
+        share = count / stage.rows_in if stage.rows_in else 0
+        lines.append(f"    {reason}: {count:,} ({share:.1%})")
+    if stage.quarantined:
+        lines.append(f"    quarantined: {stage.quarantined:,}")
+    if stage.skipped:
+        lines.append(f"    failed and skipped: {stage.skipped:,}")
+    return lines
+
+
+def _totals(result: RunResult) -> list[str]:
+    share = f" ({result.rows_out / result.rows_in:.1%})" if result.rows_in else ""
+    lines = [f"{result.rows_out:,} of {result.rows_in:,} rows kept{share} in {result.wall_s:.1f} s"]
+    if result.interrupted:
+        lines.append("interrupted before the end: the output is incomplete")
+    if result.quarantined_count:
+        lines.append(f"{result.quarantined_count:,} in quarantine:")
+        for record in result.quarantined[:_SHOWN_RECORDS]:
+            first_line = record.message.splitlines()[0] if record.message else ""
+            lines.append(f"    {record.stage}: {record.where}: {record.error_type}: {first_line}")
+        if result.quarantined_count > _SHOWN_RECORDS:
+            where = f" (see {result.run_dir}/quarantine)" if result.run_dir else ""
+            lines.append(f"    … and {result.quarantined_count - _SHOWN_RECORDS:,} more{where}")
+    return lines

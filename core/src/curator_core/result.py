@@ -1,0 +1,110 @@
+"""What a run leaves in the caller's hands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from curator_core.tasks import FileGroupTask
+
+if TYPE_CHECKING:
+    from curator_core.quarantine import QuarantineRecord
+    from curator_core.stats import StatsTable
+    from curator_core.tasks import Task
+
+__all__ = ["RunResult"]
+
+
+class RunResult(Sequence["Task[Any]"]):
+    """The output tasks of a run, with statistics per stage and the records in quarantine.
+
+    Attributes:
+        stats: Statistics by stage name, in pipeline order.
+        quarantined: Records kept aside (at most the first ten thousand; ``quarantined_count`` counts all).
+        wall_s: Duration of the run.
+        time_to_first_output_s: When the first output was finished, or None without output.
+        run_dir: Folder of the run, where one was asked for.
+        interrupted: Whether the run was stopped before its end.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task[Any]],
+        *,
+        stats: StatsTable,
+        quarantined: list[QuarantineRecord],
+        quarantined_count: int,
+        wall_s: float,
+        time_to_first_output_s: float | None = None,
+        run_dir: str | None = None,
+        interrupted: bool = False,
+    ) -> None:
+        self._tasks = list(tasks)
+        self.stats = stats
+        self.quarantined = quarantined
+        self.quarantined_count = quarantined_count
+        self.wall_s = wall_s
+        self.time_to_first_output_s = time_to_first_output_s
+        self.run_dir = run_dir
+        self.interrupted = interrupted
+
+    @overload
+    def __getitem__(self, index: int) -> Task[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Task[Any]]: ...
+    def __getitem__(self, index: int | slice) -> Task[Any] | list[Task[Any]]:
+        return self._tasks[index]
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def __repr__(self) -> str:
+        return f"RunResult({len(self)} tasks, {self.quarantined_count} quarantined, {self.wall_s:.1f} s)"
+
+    @property
+    def rows_in(self) -> int:
+        """Rows that entered: given to the first stage, or else made by the first stage to make any."""
+        for each in self.stats.values():
+            if each.rows_in or each.rows_out:
+                return each.rows_in or each.rows_out
+        return 0
+
+    @property
+    def rows_out(self) -> int:
+        """Rows in the output tasks."""
+        return sum(task.num_items for task in self._tasks)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Rows dropped in all stages, by reason."""
+        total: Counter[str] = Counter()
+        for stage in self.stats.values():
+            total.update(stage.dropped)
+        return dict(sorted(total.items()))
+
+    @property
+    def outputs(self) -> list[str]:
+        """Files that writers made."""
+        return [path for task in self._tasks if isinstance(task, FileGroupTask) for path in task.paths]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain values: what ``curator run --json`` prints."""
+        return {
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "dropped": self.dropped,
+            "quarantined": self.quarantined_count,
+            "wall_s": round(self.wall_s, 3),
+            "time_to_first_output_s": self.time_to_first_output_s,
+            "interrupted": self.interrupted,
+            "stages": [each.to_dict() for each in self.stats.values()],
+            "outputs": self.outputs,
+            "run_dir": self.run_dir,
+        }
+
+    def report(self) -> str:
+        """Return a table of what each stage kept and dropped, and why."""
+        from curator_core.report import text_report
+
+        return text_report(self)

@@ -1,0 +1,137 @@
+"""One run of a plan: its live state, and the call that takes it from start to result."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError
+from curator_core.result import RunResult
+from curator_core.run_directory import RunDirectory
+from curator_core.stats import StageStats, StatsTable
+from curator_core.tasks import EmptyTask
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator
+
+    from curator_core.executors.base import Executor
+    from curator_core.plan import Plan
+    from curator_core.quarantine import QuarantineRecord
+    from curator_core.recording import Recording
+    from curator_core.tasks import Task
+
+__all__ = ["KEPT_RECORDS", "RunState", "run_plan", "stream_plan"]
+
+KEPT_RECORDS = 10_000
+"""Quarantine records kept in memory for ``RunResult.quarantined``; the run directory has all of them."""
+
+
+class RunState:
+    """What a run has done so far. Executors write it, progress displays read it.
+
+    Args:
+        run_dir: Folder for quarantine, dropped rows and the result; none is written without it.
+    """
+
+    def __init__(self, run_dir: str | os.PathLike[str] | None = None) -> None:
+        self.directory = RunDirectory(run_dir) if run_dir is not None else None
+        self.stats: dict[str, StageStats] = {}
+        self.quarantined: list[QuarantineRecord] = []
+        self.quarantined_count = 0
+        self.started_s = time.monotonic()
+        self.first_output_s: float | None = None
+        self.stop_requested = threading.Event()
+        self._lock = threading.Lock()
+
+    def stats_of(self, stage_name: str) -> StageStats:
+        """Return the statistics of a stage, made at its first use."""
+        with self._lock:
+            return self.stats.setdefault(stage_name, StageStats(stage_name))
+
+    def quarantine(self, record: QuarantineRecord) -> None:
+        """Keep a record aside, tell observers, and count it."""
+        from curator_core.registry import default_registry
+
+        if self.directory is not None:
+            self.directory.add_quarantined(record)
+        with self._lock:
+            self.quarantined_count += 1
+            if len(self.quarantined) < KEPT_RECORDS:
+                self.quarantined.append(record)
+        self.stats_of(record.stage).add(quarantined=1)
+        default_registry().notify("curator_task_failed", record=record)
+
+    def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
+        """Write dropped rows that a filter handed over."""
+        if self.directory is None or not recording.dropped_rows:
+            return
+        from curator_core.tasks import concat_tables
+
+        self.directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
+
+    def note_output(self) -> None:
+        """Note the moment of the first output."""
+        if self.first_output_s is None:
+            self.first_output_s = time.monotonic() - self.started_s
+
+
+def stream_plan(
+    plan: Plan, executor: Executor, *, state: RunState, initial_tasks: Iterable[Task[Any]] | None = None
+) -> Iterator[Task[Any]]:
+    """Yield the outputs of a plan as they finish."""
+    for planned in plan.stages:
+        state.stats_of(planned.stage.name)
+    tasks = initial_tasks if initial_tasks is not None else [EmptyTask()]
+    for task in executor.stream(plan, tasks, state):
+        state.note_output()
+        yield task
+
+
+def run_plan(
+    plan: Plan,
+    executor: Executor,
+    *,
+    initial_tasks: Iterable[Task[Any]] | None = None,
+    state: RunState | None = None,
+    resume: bool = False,
+) -> RunResult:
+    """Run a plan to its end and return everything it produced and counted.
+
+    An interruption (Ctrl-C) ends the run early; the result then says ``interrupted``.
+    """
+    if resume:
+        raise ConfigError(
+            "resume=True: this version keeps no ledger of finished work yet, so a run cannot be continued",
+            fix="run again without resume; output names are deterministic, so files are replaced, not doubled",
+        )
+    from curator_core.registry import default_registry
+
+    state = state or RunState()
+    registry = default_registry()
+    run_dir = None if state.directory is None else str(state.directory.path)
+    if state.directory is not None:
+        state.directory.write_plan(plan)
+    registry.notify("curator_run_started", plan=plan, run_dir=run_dir)
+    outputs: list[Task[Any]] = []
+    interrupted = False
+    try:
+        outputs.extend(stream_plan(plan, executor, state=state, initial_tasks=initial_tasks))
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        result = RunResult(
+            executor.in_order(outputs),
+            stats=StatsTable(list(state.stats.values())),
+            quarantined=state.quarantined,
+            quarantined_count=state.quarantined_count,
+            wall_s=time.monotonic() - state.started_s,
+            time_to_first_output_s=state.first_output_s,
+            run_dir=run_dir,
+            interrupted=interrupted or state.stop_requested.is_set(),
+        )
+        if state.directory is not None:
+            state.directory.write_result(result.to_dict())
+        registry.notify("curator_run_finished", plan=plan, result=result)
+    return result

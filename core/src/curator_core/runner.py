@@ -1,0 +1,230 @@
+"""Run one stage over a stream of tasks: batches, retries, isolation of guilty rows, quarantine, ids, statistics.
+
+Executors differ in where and when they call a stage; what a call means is decided here, once.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import StageError
+from curator_core.isolate import isolate_rows
+from curator_core.lineage import adopt
+from curator_core.quarantine import record_for_bad_record, record_for_task
+from curator_core.recording import Recording
+from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s
+from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.tasks import TableBatch, concat_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+    from curator_core.quarantine import QuarantineRecord
+    from curator_core.run import RunState
+    from curator_core.stage import OnError, ProcessingStage
+    from curator_core.tasks import Task
+
+__all__ = ["StageRunner"]
+
+
+class StageRunner:
+    """One stage, ready to be fed.
+
+    Args:
+        stage: The stage; one instance serves all threads.
+        state: Where statistics and quarantined records go.
+        on_error: Default for tasks that keep failing, unless the stage has its own.
+        max_attempts: Default number of tries, unless the stage has its own.
+        serialize: Let one thread at a time into a stage that is not thread-safe.
+    """
+
+    def __init__(
+        self,
+        stage: ProcessingStage[Any, Any],
+        state: RunState,
+        *,
+        on_error: OnError = "quarantine",
+        max_attempts: int = 3,
+        serialize: bool = False,
+    ) -> None:
+        self.stage = stage
+        self.stats = state.stats_of(stage.name)
+        self._state = state
+        self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
+        self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
+
+    def setup(self) -> None:
+        """Prepare the machine and the worker for the stage."""
+        started = time.perf_counter()
+        try:
+            _call_hook(self.stage.setup_on_node, NodeInfo(), WorkerInfo())
+            _call_hook(self.stage.setup, WorkerInfo())
+        except Exception as error:
+            if isinstance(error, StageError):
+                raise
+            raise StageError(
+                f"stage {self.stage.name!r} could not be set up: {type(error).__name__}: {error}",
+                fix="see the cause above the summary with --traceback; nothing was processed",
+            ) from error
+        self.stats.add(setup_time_s=time.perf_counter() - started)
+
+    def teardown(self) -> None:
+        """Let the stage release what it opened."""
+        self.stage.teardown()
+
+    def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+        """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""
+        source = iter(tasks)
+        while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
+            self.stats.saw(batch)
+            for output in self._process(batch):
+                self.stats.made(output)
+                yield output
+
+    def _process(self, batch: list[Task[Any]]) -> Iterator[Task[Any]]:
+        """Call the stage on a batch, again if it fails, and see to those tasks that keep failing."""
+        emitted = 0
+        for attempt in itertools.count(1):
+            recording = Recording()
+            outputs = self._call(batch, recording)
+            for number in itertools.count():
+                try:
+                    output = next(outputs, None)
+                except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
+                    failure = error
+                    break
+                # A repeated call makes the same outputs in the same order; those passed on before are left out.
+                is_new = number >= emitted
+                if is_new:
+                    self._keep(recording, batch, part=number)
+                recording.clear()
+                if output is None:
+                    return
+                if is_new:
+                    emitted += 1
+                    yield output
+            self.stats.add(failures=1)
+            if attempt == self._policy.max_attempts:
+                yield from self._give_up(batch, failure, attempts=attempt, emitted=emitted)
+                return
+            self.stats.add(retries=1)
+            time.sleep(retry_delay_s(failure, attempt))
+
+    def _call(self, batch: list[Task[Any]], recording: Recording) -> Iterator[Task[Any]]:
+        """Call the stage once; yield its outputs with their ids. Only time inside the stage is counted."""
+        with self._turn:
+            if len(batch) == 1:
+                results: Sequence[Any] = [self._timed(recording, self.stage.process, batch[0])]
+            else:
+                results = self._timed(recording, self.stage.process_batch, batch)
+                if not isinstance(results, (list, tuple)) or len(results) != len(batch):
+                    raise StageError(
+                        f"process_batch of stage {self.stage.name!r} returned {_count(results)} for {len(batch)} tasks",
+                        fix="return a list with one entry per task: a task, None, or a list of tasks",
+                    )
+                # All or nothing, so that a failing entry cannot leave half of the batch passed on.
+                results = [list(self._timed_each(recording, each)) if _is_open(each) else each for each in results]
+            for parent, result in zip(batch, results, strict=True):
+                entries = self._timed_each(recording, result) if _is_open(result) else result
+                yield from adopt(parent, entries, stage=self.stage.name)
+
+    def _timed(self, recording: Recording, function: Any, *arguments: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            with recording.active():
+                return function(*arguments)
+        finally:
+            self.stats.add(process_time_s=time.perf_counter() - started)
+
+    def _timed_each(self, recording: Recording, iterator: Iterator[Any]) -> Iterator[Any]:
+        end = object()
+        while (item := self._timed(recording, next, iterator, end)) is not end:
+            yield item
+
+    def _keep(self, recording: Recording, batch: list[Task[Any]], *, part: int = 0) -> None:
+        """Make what a successful call reported part of the run."""
+        self.stats.keep(recording)
+        task_id = batch[0].task_id
+        if recording.dropped_rows:
+            self._state.keep_dropped(self.stage.name, f"{task_id}-{part}" if part else task_id, recording)
+        for bad in recording.bad_records:
+            self._settle(record_for_bad_record(self.stage.name, task_id, bad), cause=None)
+
+    def _give_up(self, batch: list[Task[Any]], error: Exception, *, attempts: int, emitted: int) -> Iterator[Task[Any]]:
+        if len(batch) > 1:
+            for task in batch:
+                yield from self._process([task])
+            return
+        (task,) = batch
+        can_halve = self.stage.row_wise and isinstance(task, TableBatch) and task.num_rows > 1 and not emitted
+        if can_halve and self._policy.on_error != "raise" and is_worth_isolating(error):
+            assert isinstance(task, TableBatch)
+            yield from self._isolate(task, error, attempts)
+            return
+        self._settle(record_for_task(self.stage.name, task, error, attempts=attempts), cause=error)
+
+    def _isolate(self, task: TableBatch, error: Exception, attempts: int) -> Iterator[Task[Any]]:
+        """Process a failing table in parts, so that only guilty rows are lost."""
+        tables: list[pa.Table] = []
+        total = Recording()
+
+        def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
+            recording = Recording()
+            output = self._timed(recording, self.stage.process, part)
+            if output is not None and not isinstance(output, TableBatch):
+                raise StageError(f"row-wise stage {self.stage.name!r} returned {_count(output)}, not a table batch")
+            return output, recording
+
+        def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
+            output, recording = outcome
+            total.merge(recording)
+            if output is not None and output.num_rows:
+                tables.append(output.data)
+
+        def blame(part: TableBatch, cause: Exception) -> None:
+            self._settle(record_for_task(self.stage.name, part, cause, attempts=attempts + 1), cause=cause)
+
+        with self._turn:
+            isolate_rows(task, error, call=call, accept=accept, blame=blame)
+        self._keep(total, [task])
+        if tables:
+            yield from adopt(task, task.with_data(concat_tables(tables)), stage=self.stage.name)
+
+    def _settle(self, record: QuarantineRecord, *, cause: Exception | None) -> None:
+        """Apply the policy to a task or record that cannot be processed."""
+        if self._policy.on_error == "raise":
+            raise StageError(
+                f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}",
+                fix="mend the input or the stage, or use on_error: quarantine to go on without it",
+            ) from cause
+        if self._policy.on_error == "skip":
+            self.stats.add(skipped=1)
+            return
+        self._state.quarantine(record)
+
+
+def _is_open(result: Any) -> bool:
+    return isinstance(result, Iterator)
+
+
+def _count(results: Any) -> str:
+    return f"{len(results)} entries" if isinstance(results, (list, tuple)) else f"a {type(results).__name__}"
+
+
+def _call_hook(hook: Any, *arguments: Any) -> None:
+    """Call a set-up method with as many arguments as it takes: stages written for other frameworks differ."""
+    try:
+        parameters = inspect.signature(hook).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()  # type: ignore[assignment]
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    hook(*(arguments if takes_any else arguments[: len(positional)]))

@@ -1,0 +1,127 @@
+"""What a run counts, per stage."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import UnknownNameError
+from curator_core.histogram import Histogram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curator_core.recording import Recording
+    from curator_core.tasks import Task
+
+__all__ = ["StageStats", "StatsTable"]
+
+
+@dataclass
+class StageStats:
+    """Counts of one stage.
+
+    ``rows_*`` count table rows (one for a task that is not a table); ``dropped`` maps a filter's reasons to rows;
+    ``process_time_s`` is time inside the stage's own code, summed over workers.
+    """
+
+    name: str
+    tasks_in: int = 0
+    tasks_out: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_out: int = 0
+    process_time_s: float = 0.0
+    setup_time_s: float = 0.0
+    retries: int = 0
+    failures: int = 0
+    quarantined: int = 0
+    skipped: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    scores: Histogram = field(default_factory=Histogram)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def saw(self, tasks: Sequence[Task[Any]]) -> None:
+        """Count tasks that arrive."""
+        with self._lock:
+            self.tasks_in += len(tasks)
+            self.rows_in += sum(task.num_items for task in tasks)
+
+    def made(self, task: Task[Any]) -> None:
+        """Count a task that leaves."""
+        with self._lock:
+            self.tasks_out += 1
+            self.rows_out += task.num_items
+            self.bytes_out += task.size_bytes
+
+    def keep(self, recording: Recording) -> None:
+        """Add what a successful call reported."""
+        with self._lock:
+            self.dropped.update(recording.dropped)
+            self.scores.merge(recording.scores)
+
+    def add(self, **amounts: float) -> None:
+        """Add to counters by name."""
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self, name, getattr(self, name) + amount)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        with self._lock:
+            return {
+                "name": self.name,
+                "tasks_in": self.tasks_in,
+                "tasks_out": self.tasks_out,
+                "rows_in": self.rows_in,
+                "rows_out": self.rows_out,
+                "bytes_out": self.bytes_out,
+                "process_time_s": round(self.process_time_s, 6),
+                "setup_time_s": round(self.setup_time_s, 6),
+                "retries": self.retries,
+                "failures": self.failures,
+                "quarantined": self.quarantined,
+                "skipped": self.skipped,
+                "dropped": dict(sorted(self.dropped.items())),
+                "scores": self.scores.summary(),
+            }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+
+class StatsTable(Mapping[str, StageStats]):
+    """Statistics by stage, in pipeline order; ``"word_count"`` finds ``"text.word_count"`` where that is unique."""
+
+    def __init__(self, stats: Sequence[StageStats]) -> None:
+        self._by_name = {each.name: each for each in stats}
+
+    def __getitem__(self, name: str) -> StageStats:
+        if name in self._by_name:
+            return self._by_name[name]
+        same_tail = [each for each in self._by_name if each.rpartition(".")[2] == name]
+        if len(same_tail) == 1:
+            return self._by_name[same_tail[0]]
+        raise _UnknownStageError(name, self._by_name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"StatsTable({list(self._by_name)})"
+
+
+class _UnknownStageError(UnknownNameError, KeyError):
+    """Also a KeyError, so that the table behaves as a mapping (``in``, ``get``)."""
+
+    def __init__(self, name: str, known: Mapping[str, StageStats]) -> None:
+        super().__init__("stage", name, known, fix=f"the run had: {', '.join(known)}")

@@ -1,0 +1,129 @@
+"""A workflow: pipelines and driver-side steps in order, with data on disk between them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from curator_core.errors import CuratorError, StageError, UnknownNameError
+from curator_core.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from curator_core.executors.base import Executor
+    from curator_core.result import RunResult
+
+__all__ = ["Workflow", "WorkflowResult", "WorkflowStep"]
+
+Action: TypeAlias = "Pipeline | Callable[[WorkflowResult], Any]"
+
+
+@dataclass(frozen=True)
+class WorkflowStep:
+    """One step: a pipeline, a function of the results so far, or a function that returns the pipeline to run."""
+
+    name: str
+    action: Action
+
+
+@dataclass
+class WorkflowResult:
+    """What the steps of a workflow returned, by step name, in order."""
+
+    name: str
+    steps: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, step: str) -> Any:
+        if step not in self.steps:
+            raise UnknownNameError("workflow step", step, self.steps)
+        return self.steps[step]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def wall_s(self) -> float:
+        """Duration of all steps."""
+        return sum(self.seconds.values())
+
+    def report(self) -> str:
+        """Return each step's duration, with the full report of those that are pipelines."""
+        from curator_core.result import RunResult
+
+        parts = []
+        for name, value in self.steps.items():
+            parts.append(f"== {name} ({self.seconds[name]:.1f} s)")
+            if isinstance(value, RunResult):
+                parts.append(value.report())
+        return "\n".join(parts)
+
+
+class Workflow:
+    """Pipelines and driver-side steps in order.
+
+    A step is a pipeline, or a function that gets the results so far. When that function returns a pipeline, it is run:
+    so a later pipeline can depend on what an earlier one found.
+
+    >>> from curator_core import Task, processing_stage
+    >>> @processing_stage(name="square")
+    ... def square(task):
+    ...     return task.with_data(task.data ** 2)
+    >>> def make_squares(results):
+    ...     pipeline = Pipeline("squares", stages=[square])
+    ...     return [task.data for task in pipeline.run(initial_tasks=[Task(data=n) for n in (1, 2, 3)])]
+    >>> def total(results):
+    ...     return sum(results["squares"])
+    >>> steps = [WorkflowStep("squares", make_squares), WorkflowStep("sum", total)]
+    >>> Workflow("sums", steps).run()["sum"]
+    14
+
+    Args:
+        name: Name in reports.
+        steps: The steps; subclasses may override :meth:`plan_steps` instead.
+    """
+
+    def __init__(self, name: str = "workflow", steps: Sequence[WorkflowStep] = ()) -> None:
+        self.name = name
+        self.steps = list(steps)
+
+    def plan_steps(self) -> Sequence[WorkflowStep]:
+        """Return the steps to run."""
+        return self.steps
+
+    def run(self, executor: Executor | None = None, run_dir: str | os.PathLike[str] | None = None) -> WorkflowResult:
+        """Run the steps one after the other; each pipeline gets its own folder in ``run_dir``."""
+        result = WorkflowResult(self.name)
+        for number, step in enumerate(self.plan_steps()):
+            if step.name in result.steps:
+                raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
+            started = time.monotonic()
+            folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
+            result.steps[step.name] = self._run_step(step, result, executor, folder)
+            result.seconds[step.name] = time.monotonic() - started
+        return result
+
+    def _run_step(
+        self, step: WorkflowStep, result: WorkflowResult, executor: Executor | None, folder: Path | None
+    ) -> Any:
+        action = step.action
+        if not isinstance(action, Pipeline):
+            try:
+                value = action(result)
+            except CuratorError:
+                raise
+            except Exception as error:
+                raise StageError(
+                    f"workflow {self.name!r}: step {step.name!r} failed: {type(error).__name__}: {error}"
+                ) from error
+            if not isinstance(value, Pipeline):
+                return value
+            action = value
+        outcome: RunResult = action.run(executor, run_dir=folder)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        return outcome

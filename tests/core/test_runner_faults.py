@@ -1,0 +1,205 @@
+"""Failing stages: retries, isolation of guilty rows, quarantine, and the three policies."""
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
+from curator_core.errors import ConfigError, StageError
+from curator_core.recording import BadRecord, current
+
+
+class Flaky(ProcessingStage):
+    """Fails a number of times on each task before it succeeds."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.calls: Counter = Counter()
+
+    def process(self, task):
+        self.calls[task.data] += 1
+        if self.calls[task.data] <= self.failures:
+            raise ValueError(f"try {self.calls[task.data]} of {task.data}")
+        return task
+
+
+class Picky(ProcessingStage[TableBatch, TableBatch]):
+    """Fails on a batch that holds a bad number."""
+
+    row_wise = True
+
+    def __init__(self, bad=()) -> None:
+        self.bad = set(bad)
+        self.calls = 0
+
+    def process(self, task):
+        self.calls += 1
+        numbers = task.data["n"].to_pylist()
+        if self.bad.intersection(numbers):
+            raise ValueError("bad number")
+        current().drop("seen", len(numbers))
+        return task
+
+
+def tasks(*values):
+    return [Task(data=value) for value in values]
+
+
+def test_a_failing_call_is_tried_three_times():
+    result = Pipeline("p", stages=[Flaky(2)]).run(initial_tasks=tasks("a"))
+    assert [task.data for task in result] == ["a"]
+    assert (result.stats["Flaky"].retries, result.stats["Flaky"].failures) == (2, 2)
+    assert result.quarantined == []
+
+
+def test_what_keeps_failing_is_quarantined_with_its_story_and_the_rest_goes_on(tmp_path):
+    class OnlyEven(ProcessingStage):
+        def process(self, task):
+            if task.data % 2:
+                raise ValueError(f"{task.data} is odd")
+            return task
+
+    result = Pipeline("p", stages=[OnlyEven()]).run(initial_tasks=tasks(0, 1, 2), run_dir=tmp_path)
+    assert [task.data for task in result] == [0, 2]
+    (record,) = result.quarantined
+    assert (record.stage, record.error_type, record.message, record.attempts) == ("OnlyEven", "ValueError", "1 is odd", 3)
+    assert "raise ValueError" in record.traceback
+    assert record.payload == "1"
+    (line,) = (tmp_path / "quarantine" / "records.jsonl").read_text().splitlines()
+    assert json.loads(line) == record.to_dict()
+
+
+def test_raise_stops_the_run_and_names_the_place():
+    pipeline = Pipeline("p", stages=[Flaky(9)])
+    with pytest.raises(StageError, match=r"stage 'Flaky' failed on task 0: ValueError: try 3 of a") as caught:
+        pipeline.run(LocalExecutor(on_error="raise"), initial_tasks=tasks("a"))
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_skip_only_counts():
+    result = Pipeline("p", stages=[Flaky(9)]).run(LocalExecutor(on_error="skip"), initial_tasks=tasks("a"))
+    assert (len(result), result.quarantined, result.stats["Flaky"].skipped) == (0, [], 1)
+
+
+def test_a_stage_may_have_its_own_policy():
+    stage = Flaky(1).with_(max_attempts=1, on_error="raise")
+    with pytest.raises(StageError):
+        Pipeline("p", stages=[stage]).run(initial_tasks=tasks("a"))
+
+
+def test_unknown_policies_are_refused():
+    with pytest.raises(ConfigError, match="on_error is 'ignore'"):
+        Pipeline("p", stages=[Flaky(0)]).run(LocalExecutor(on_error="ignore"), initial_tasks=tasks("a"))
+
+
+@given(rows=st.integers(1, 60), bad=st.sets(st.integers(0, 59), max_size=5))
+def test_only_guilty_rows_are_lost(rows, bad):
+    guilty = {n for n in bad if n < rows}
+    batch = TableBatch(data={"n": list(range(rows)), "_source": ["f"] * rows, "_row": list(range(rows))})
+    result = Pipeline("p", stages=[Picky(bad)]).run(initial_tasks=[batch])
+    survivors = [n for task in result for n in task.data["n"].to_pylist()]
+    assert survivors == [n for n in range(rows) if n not in guilty]
+    if len(guilty) < min(rows, 2):
+        assert {record.row for record in result.quarantined} == guilty
+    assert sum(record.rows for record in result.quarantined) == len(guilty)
+    # What the stage reported is kept once per surviving row, however often it was called.
+    assert result.stats["Picky"].dropped["seen"] == len(survivors)
+
+
+def test_a_stage_that_fails_on_every_row_is_not_called_once_per_row():
+    stage = Picky(range(10_000))
+    result = Pipeline("p", stages=[stage]).run(initial_tasks=[TableBatch(data={"n": list(range(10_000))})])
+    assert stage.calls < 50
+    (record,) = result.quarantined
+    assert record.rows == 10_000
+
+
+def test_a_failing_batch_of_tasks_is_taken_apart():
+    class Sum(ProcessingStage):
+        batch_size = 4
+        calls: list = []
+
+        def process_batch(self, batch):
+            self.calls.append(len(batch))
+            if any(task.data == 3 for task in batch):
+                raise ValueError("three")
+            return batch
+
+    result = Pipeline("p", stages=[Sum()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks(*range(6)))
+    assert [task.data for task in result] == [0, 1, 2, 4, 5]
+    assert [record.task_id for record in result.quarantined] == ["3"]
+    assert Sum.calls == [4, 1, 1, 1, 1, 2]
+
+
+def test_a_batch_result_that_cannot_be_matched_to_its_tasks_is_refused():
+    class Merge(ProcessingStage):
+        batch_size = 2
+
+        def process_batch(self, batch):
+            return [batch[0]] * (3 if len(batch) == 2 else len(batch))
+
+    pipeline = Pipeline("p", stages=[Merge()])
+    result = pipeline.run(initial_tasks=tasks(1, 2))
+    assert len(result) == 2  # alone, each task's result is unambiguous
+
+
+def test_a_generator_that_fails_half_way_goes_on_where_it_was():
+    class Count(ProcessingStage):
+        tries = 0
+
+        def process(self, task):
+            type(self).tries += 1
+            for n in range(4):
+                if n == 2 and self.tries == 1:
+                    raise OSError("hiccup")
+                current().drop("counted")
+                yield Task(data=n)
+
+    result = Pipeline("p", stages=[Count()]).run(initial_tasks=tasks("x"))
+    assert [task.data for task in result] == [0, 1, 2, 3]
+    assert [task.task_id for task in result] == ["0/0", "0/1", "0/2", "0/3"]
+    assert result.stats["Count"].dropped["counted"] == 4
+
+
+def test_bad_records_are_quarantined_while_the_task_goes_on():
+    class Reader(ProcessingStage):
+        def process(self, task):
+            current().bad_record(BadRecord("not JSON", source="f.jsonl", row=12, payload=b"\xff{"))
+            return task
+
+    result = Pipeline("p", stages=[Reader()]).run(initial_tasks=tasks(1))
+    assert len(result) == 1
+    (record,) = result.quarantined
+    assert (record.where, record.message) == ("f.jsonl:12", "not JSON")
+    assert result.stats["Reader"].quarantined == 1
+    with pytest.raises(StageError, match=r"f\.jsonl:12: DataError: not JSON"):
+        Pipeline("p", stages=[Reader()]).run(LocalExecutor(on_error="raise"), initial_tasks=tasks(1))
+
+
+def test_a_stage_that_returns_something_else_is_told_what_to_return():
+    class Wrong(ProcessingStage):
+        def process(self, task):
+            return task.data
+
+    result = Pipeline("p", stages=[Wrong()]).run(initial_tasks=tasks(1))
+    assert "returned a int" in result.quarantined[0].message
+
+
+def test_a_setup_that_fails_ends_the_run_before_any_task():
+    class NoModel(ProcessingStage):
+        def setup(self, worker):
+            raise FileNotFoundError("weights.bin")
+
+        def process(self, task):
+            return task
+
+    with pytest.raises(StageError, match=r"'NoModel' could not be set up: FileNotFoundError: weights\.bin"):
+        Pipeline("p", stages=[NoModel()]).run(initial_tasks=tasks(1))
+
+
+def test_resume_without_a_ledger_is_refused():
+    with pytest.raises(ConfigError, match="cannot be continued"):
+        Pipeline("p", stages=[Flaky(0)]).run(initial_tasks=tasks(1), resume=True)
