@@ -65,7 +65,12 @@ def test_what_keeps_failing_is_quarantined_with_its_story_and_the_rest_goes_on(t
     result = Pipeline("p", stages=[OnlyEven()]).run(initial_tasks=tasks(0, 1, 2), run_dir=tmp_path)
     assert [task.data for task in result] == [0, 2]
     (record,) = result.quarantined
-    assert (record.stage, record.error_type, record.message, record.attempts) == ("OnlyEven", "ValueError", "1 is odd", 3)
+    assert (record.stage, record.error_type, record.message, record.attempts) == (
+        "OnlyEven",
+        "ValueError",
+        "1 is odd",
+        3,
+    )
     assert "raise ValueError" in record.traceback
     assert record.payload == "1"
     (line,) = (tmp_path / "quarantine" / "records.jsonl").read_text().splitlines()

@@ -40,15 +40,21 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
     if not isinstance(stage, CompositeStage):
         return [stage]
     parts = [part for each in stage.decompose() for part in decompose(each)]
+    old, new = type(stage).name, stage.name
+    parts = [_renamed(part, old, new) for part in parts]
     options = {name: value for name, value in stage.overrides.items() if name != "name"}
-    if options:
-        main = [part for part in parts if part.name == stage.name] or parts
-        parts = [_with_supported(part, options) if part in main else part for part in parts]
-    return parts
+    main = [part for part in parts if part.name == new] or parts
+    return [_with_supported(part, options) if part in main else part for part in parts]
+
+
+def _renamed(part: ProcessingStage[Any, Any], old: str, new: str) -> ProcessingStage[Any, Any]:
+    is_named_after_it = part.name == old or part.name.startswith(f"{old}.")
+    return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and old != new else part
 
 
 def _with_supported(part: ProcessingStage[Any, Any], options: dict[str, Any]) -> ProcessingStage[Any, Any]:
-    return part.with_(**{name: value for name, value in options.items() if name in part.options})
+    supported = {name: value for name, value in options.items() if name in part.options}
+    return part.with_(**supported) if supported else part
 
 
 def _check_names(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:

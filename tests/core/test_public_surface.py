@@ -1,0 +1,35 @@
+"""The names that others build on."""
+
+import curator_core
+
+EXPECTED = {
+    "CompositeStage",
+    "CuratorError",
+    "EmptyTask",
+    "Executor",
+    "FileGroupTask",
+    "Filter",
+    "LocalExecutor",
+    "Pipeline",
+    "Plan",
+    "ProcessingStage",
+    "Resources",
+    "RunResult",
+    "TableBatch",
+    "Task",
+    "Verdict",
+    "Workflow",
+    "make_stage",
+    "processing_stage",
+}
+
+
+def test_the_public_names_are_these_and_all_load():
+    assert set(curator_core.__all__) == EXPECTED
+    for name in EXPECTED:
+        assert getattr(curator_core, name) is not None
+    assert set(dir(curator_core)) >= EXPECTED
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    assert not hasattr(curator_core, "Pipelines")
