@@ -62,6 +62,10 @@ class Histogram:
         self.minimum = min(self.minimum, other.minimum)
         self.maximum = max(self.maximum, other.maximum)
 
+    def copy(self) -> Histogram:
+        """Return a histogram with the same counts."""
+        return Histogram(Counter(self.bins), self.count, self.minimum, self.maximum)
+
     def clear(self) -> None:
         """Forget everything."""
         self.bins.clear()

@@ -14,7 +14,7 @@ from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curator_core.executors.base import Executor
     from curator_core.plan import Plan
@@ -70,6 +70,13 @@ class RunState:
         from curator_core.tasks import concat_tables
 
         self.directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
+
+    def absorb(self, stats: Mapping[str, StageStats], quarantined: Iterable[QuarantineRecord]) -> None:
+        """Add what a worker process reported."""
+        for name, each in stats.items():
+            self.stats_of(name).merge(each)
+        for record in quarantined:
+            self.quarantine(record)
 
     def note_output(self) -> None:
         """Note the moment of the first output."""

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curator_core.quarantine import QuarantineRecord
-    from curator_core.run import RunState
     from curator_core.stage import OnError, ProcessingStage
     from curator_core.tasks import Task
+    from curator_core.worker_state import CallReports
 
 __all__ = ["StageRunner"]
 
@@ -49,7 +49,7 @@ class StageRunner:
     def __init__(
         self,
         stage: ProcessingStage[Any, Any],
-        state: RunState,
+        state: CallReports,
         *,
         on_error: OnError = "quarantine",
         max_attempts: int = 3,

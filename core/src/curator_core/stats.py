@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 __all__ = ["StageStats", "StatsTable"]
 
 
+_SUMMED = (
+    "tasks_in",
+    "tasks_out",
+    "rows_in",
+    "rows_out",
+    "bytes_out",
+    "process_time_s",
+    "setup_time_s",
+    "retries",
+    "failures",
+    "skipped",
+)
+
+
 @dataclass
 class StageStats:
     """Counts of one stage.
@@ -68,6 +82,25 @@ class StageStats:
         with self._lock:
             for name, amount in amounts.items():
                 setattr(self, name, getattr(self, name) + amount)
+
+    def split_off(self) -> StageStats:
+        """Return the counts so far and start from zero; holders of this object keep counting in it."""
+        with self._lock:
+            taken = StageStats(self.name, dropped=Counter(self.dropped), scores=self.scores.copy())
+            for name in _SUMMED:
+                setattr(taken, name, getattr(self, name))
+                setattr(self, name, type(getattr(self, name))())
+            self.dropped.clear()
+            self.scores.clear()
+        return taken
+
+    def merge(self, other: StageStats) -> None:
+        """Add another worker's counts of the same stage."""
+        with self._lock:
+            for name in _SUMMED:
+                setattr(self, name, getattr(self, name) + getattr(other, name))
+            self.dropped.update(other.dropped)
+            self.scores.merge(other.scores)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -1,0 +1,63 @@
+"""What running stages report to, in the driver or in a worker process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from curator_core.run_directory import RunDirectory
+from curator_core.stats import StageStats
+from curator_core.tasks import concat_tables
+
+if TYPE_CHECKING:
+    from curator_core.quarantine import QuarantineRecord
+    from curator_core.recording import Recording
+
+__all__ = ["CallReports", "WorkerState"]
+
+
+class CallReports(Protocol):
+    """Where a stage runner leaves statistics, quarantined records and dropped rows."""
+
+    def stats_of(self, stage_name: str) -> StageStats:
+        """Return the statistics of a stage, made at its first use."""
+
+    def quarantine(self, record: QuarantineRecord) -> None:
+        """Keep a record aside."""
+
+    def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
+        """Keep the rows that a filter handed over."""
+
+
+class WorkerState:
+    """Reports of the stages in one worker process; the driver absorbs them with ``RunState.absorb``.
+
+    Dropped rows are written from here, so that they do not pass through the driver; the run directory of a run over
+    several machines must therefore be on a disk that they share.
+
+    Args:
+        run_dir: Folder of the run, if it has one.
+    """
+
+    def __init__(self, run_dir: str | None = None) -> None:
+        self._directory = None if run_dir is None else RunDirectory(run_dir)
+        self.stats: dict[str, StageStats] = {}
+        self.quarantined: list[QuarantineRecord] = []
+
+    def stats_of(self, stage_name: str) -> StageStats:
+        """Return the statistics of a stage, made at its first use."""
+        return self.stats.setdefault(stage_name, StageStats(stage_name))
+
+    def quarantine(self, record: QuarantineRecord) -> None:
+        """Keep a record for the driver."""
+        self.quarantined.append(record)
+
+    def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
+        """Write dropped rows to the run directory."""
+        if self._directory is not None and recording.dropped_rows:
+            self._directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
+
+    def take(self) -> tuple[dict[str, StageStats], list[QuarantineRecord]]:
+        """Return everything reported since the last time, in a form that travels, and start anew."""
+        stats = {name: each.split_off() for name, each in self.stats.items()}
+        quarantined, self.quarantined = self.quarantined, []
+        return stats, quarantined
