@@ -1,0 +1,24 @@
+"""Find plugins, keep the broken ones from hurting the others, and turn names into stages.
+
+Listing imports the light plugin modules only. What a spec names is imported when a pipeline asks for it.
+"""
+
+from __future__ import annotations
+
+from curator_core.registry.catalogue import Registry, default_registry, make_stage
+from curator_core.registry.plugin_info import Candidate, PluginInfo, PluginStatus
+from curator_core.registry.registered import Registered, RegisteredStage
+from curator_core.registry.selection import ALLOW_VARIABLE, BLOCK_VARIABLE
+
+__all__ = [
+    "ALLOW_VARIABLE",
+    "BLOCK_VARIABLE",
+    "Candidate",
+    "PluginInfo",
+    "PluginStatus",
+    "Registered",
+    "RegisteredStage",
+    "Registry",
+    "default_registry",
+    "make_stage",
+]

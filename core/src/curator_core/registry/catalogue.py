@@ -1,0 +1,204 @@
+"""The registry: all plugins, what they offer, and the way from a name to a class."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from curator_core.errors import PluginError
+from curator_core.registry.declarations import declaration_for
+from curator_core.registry.discovery import core_candidate, discover, settle_collisions
+from curator_core.registry.loading import load_plugin
+from curator_core.registry.observers import Observers
+from curator_core.registry.plugin_info import CORE, PluginInfo
+from curator_core.registry.refusals import refusal
+from curator_core.registry.registered import Registered
+from curator_core.registry.selection import Selection
+from curator_core.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from curator_core.registry.plugin_info import Candidate
+    from curator_core.registry.registered import RegisteredStage
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["Registry", "default_registry", "make_stage"]
+
+SpecT = TypeVar("SpecT")
+
+
+class Registry:
+    """Every installed plugin and what it offers. Nothing is imported before something is asked.
+
+    >>> registry = Registry(allow=["text"])
+    >>> "core.select_columns" in registry.stages
+    True
+
+    Args:
+        allow: If given, only these plugins (and core) are imported.
+        block: These plugins are not imported.
+        candidates: Plugins to consider beside core, instead of those that are installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow: Iterable[str] | None = None,
+        block: Iterable[str] = (),
+        candidates: Iterable[Candidate] | None = None,
+    ) -> None:
+        self._selection = Selection(None if allow is None else frozenset(allow), frozenset(block))
+        self._candidates = None if candidates is None else [core_candidate(), *candidates]
+        self._by_type: dict[type, dict[str, Any]] = {}
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Registry:
+        """Make a registry with the lists in ``CURATOR_PLUGINS`` and ``CURATOR_DISABLE_PLUGINS``."""
+        selection = Selection.from_environment(os.environ if environment is None else environment)
+        return cls(allow=selection.allow, block=selection.block)
+
+    @cached_property
+    def plugins(self) -> list[PluginInfo]:
+        """All installed plugins with their status: core first, the others by name."""
+        candidates = discover() if self._candidates is None else self._candidates
+        losers = settle_collisions(candidates)
+        return [self._admit(each, losers.get(each)) for each in candidates]
+
+    def _admit(self, candidate: Candidate, lost_because: str | None) -> PluginInfo:
+        if blocked := self._selection.why_blocked(candidate.name):
+            return PluginInfo(candidate).with_failure("blocked", blocked, fix=self._selection.fix_for(candidate.name))
+        if lost_because:
+            fix = f"keep one of them, e.g. pip uninstall {candidate.distribution}"
+            return PluginInfo(candidate).with_failure("shadowed", lost_because, fix=fix)
+        return load_plugin(candidate)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """One line for each plugin that is unusable or misbehaves, and for list entries that match nothing."""
+        remarks = [each.describe() for each in self.plugins if each.warning or not each.is_ok]
+        return remarks + self._selection.unmatched({each.name for each in self.plugins})
+
+    @property
+    def stages(self) -> dict[str, RegisteredStage]:
+        """All stages of working plugins by full name (``text.word_count``)."""
+        return self.declared(StageSpec)
+
+    @property
+    def task_types(self) -> dict[str, Registered[TaskTypeSpec]]:
+        """All task types by full name (``image.ImageBatch``)."""
+        return self.declared(TaskTypeSpec)
+
+    @property
+    def executors(self) -> dict[str, Registered[ExecutorSpec]]:
+        """All executors by full name (``core.local``)."""
+        return self.declared(ExecutorSpec)
+
+    @property
+    def workflows(self) -> dict[str, Registered[WorkflowSpec]]:
+        """All workflows by full name."""
+        return self.declared(WorkflowSpec)
+
+    @property
+    def commands(self) -> dict[str, Registered[CommandSpec]]:
+        """All sub-commands that plugins add, by full name."""
+        return self.declared(CommandSpec)
+
+    def declared(self, spec_type: type[SpecT]) -> dict[str, Registered[SpecT]]:
+        """Return everything of one kind that working plugins declare, by full name, in order."""
+        if spec_type not in self._by_type:
+            noun = declaration_for(spec_type).noun
+            found = [Registered(spec, each, noun) for each in self.plugins for spec in each.specs.get(spec_type, ())]
+            self._by_type[spec_type] = {each.full_name: each for each in sorted(found, key=lambda each: each.full_name)}
+        return self._by_type[spec_type]
+
+    def find(self, spec_type: type[SpecT], name: str) -> Registered[SpecT]:
+        """Return what a name stands for; a name without a plugin belongs to core.
+
+        Raises:
+            UnknownNameError: No plugin offers it.
+            PluginError: The plugin that would is missing, blocked, shadowed, incompatible or broken.
+        """
+        known = self.declared(spec_type)
+        noun = declaration_for(spec_type).noun
+        if name in known:
+            return known[name]
+        names: Collection[str] = known
+        # Stages always carry their plugin's name, so that a pipeline says where each comes from.
+        if "." not in name and spec_type is not StageSpec:
+            if (full_name := f"{CORE}.{name}") in known:
+                return known[full_name]
+            names = [each.removeprefix(f"{CORE}.") for each in known]
+        raise refusal(noun, name, known=names, plugins=self.plugins)
+
+    def stage_target(self, name: str) -> type[ProcessingStage[Any, Any]] | ProcessingStage[Any, Any]:
+        """Import the stage class of a name, or the ready-made stage that ``@processing_stage`` left there.
+
+        Raises:
+            UnknownNameError: No plugin offers it.
+            MissingPackageError: It needs a package that is not installed.
+            PluginError: Its plugin is unusable, or what it names is not a stage.
+        """
+        from curator_core.stage import ProcessingStage
+
+        registered = self.find(StageSpec, name)
+        target = registered.load()
+        fix = f"update {registered.plugin.candidate.provider}, or report this to its author"
+        if isinstance(target, ProcessingStage):
+            return target
+        if not (isinstance(target, type) and issubclass(target, ProcessingStage)):
+            raise PluginError(f"stage {name!r}: {registered.spec.target} is not a ProcessingStage", fix=fix)
+        if inspect.isabstract(target):
+            lacking = ", ".join(sorted(target.__abstractmethods__))
+            raise PluginError(f"stage {name!r}: {registered.spec.target} does not define {lacking}", fix=fix)
+        return target
+
+    def stage_class(self, name: str) -> type[ProcessingStage[Any, Any]]:
+        """Import the class of a stage; see :meth:`stage_target` for what it raises."""
+        target = self.stage_target(name)
+        return target if isinstance(target, type) else type(target)
+
+    def make_stage(self, name: str, params: Mapping[str, Any]) -> ProcessingStage[Any, Any]:
+        """Make a stage from its name and checked parameters.
+
+        Raises:
+            ConfigError: The parameters do not fit the stage.
+        """
+        from curator_core.config.params import build_stage
+
+        return build_stage(self.stage_target(name), name, params)
+
+    def producers_of(self, column: str) -> list[str]:
+        """Return the stages that add a column with their default parameters, installed ones first."""
+        names = [name for name, each in self.stages.items() if column in each.spec.produces]
+        return sorted(names, key=lambda name: not self.stages[name].available)
+
+    def notify(self, hook: str, **arguments: Any) -> None:
+        """Call an observer hook of every plugin; one that fails is logged once and does not disturb the run."""
+        self._observers.notify(hook, **arguments)
+
+    @cached_property
+    def _observers(self) -> Observers:
+        return Observers(self.plugins)
+
+
+@cache
+def default_registry() -> Registry:
+    """Return the registry of this process, made on first use from the environment."""
+    return Registry.from_environment()
+
+
+def make_stage(name: str, /, **params: Any) -> ProcessingStage[Any, Any]:
+    """Make a stage by the name that pipeline files use.
+
+    >>> make_stage("core.select_columns", drop=["html"]).name
+    'core.select_columns'
+
+    Raises:
+        UnknownNameError: No plugin offers it.
+        PluginError: Its plugin or a package it needs is missing or broken.
+        ConfigError: The parameters do not fit the stage.
+    """
+    return default_registry().make_stage(name, params)

@@ -1,0 +1,58 @@
+"""Say why a name cannot be used: unknown, or of a plugin that is missing, blocked, shadowed or broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator_core.errors import PluginError, UnknownNameError, nearest
+from curator_core.registry.plugin_info import official_distribution
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from curator_core.errors import CuratorError
+    from curator_core.registry.plugin_info import PluginInfo
+
+__all__ = ["KNOWN_PLUGINS", "refusal"]
+
+KNOWN_PLUGINS = ("audio", "dedup", "image", "text", "video")
+"""Plugins that exist; a pipeline that names one which is not installed is told how to install it."""
+
+_MAX_NAMES_SHOWN = 8
+
+
+def refusal(noun: str, name: str, *, known: Collection[str], plugins: Sequence[PluginInfo]) -> CuratorError:
+    """Return the error for a name that no working plugin offers.
+
+    Args:
+        noun: What kind of thing the name is for.
+        name: The name as it was given.
+        known: Full names that working plugins offer.
+        plugins: All plugins, working or not.
+    """
+    plugin = name.rpartition(".")[0]
+    claimants = [each for each in plugins if each.name == plugin]
+    if any(each.is_ok for each in claimants):
+        of_plugin = [each for each in known if each.startswith(f"{plugin}.")]
+        return UnknownNameError(noun, name, known, fix=f"{plugin} offers: {_few(of_plugin)}")
+    if claimants:
+        # Where several claim the name, the one that was not merely shadowed says most.
+        info = min(claimants, key=lambda each: each.status == "shadowed")
+        what = f"{noun} {name!r} needs the plugin {plugin!r}, which is {info.status}: {info.cause}"
+        error = PluginError(what, fix=info.fix)
+        error.__cause__ = info.exception
+        return error
+    if plugin in KNOWN_PLUGINS:
+        what = f"{noun} {name!r} needs the plugin {plugin!r}, which is not installed"
+        return PluginError(what, fix=f"pip install {official_distribution(plugin)}")
+    if plugin and not nearest(name, known):
+        fix = f"install the distribution that provides the plugin {plugin!r}"
+        return UnknownNameError(noun, name, known, fix=fix)
+    return UnknownNameError(noun, name, known, fix=f"known: {_few(known)}")
+
+
+def _few(names: Collection[str]) -> str:
+    if not names:
+        return "none"
+    rest = len(names) - _MAX_NAMES_SHOWN
+    return ", ".join(sorted(names)[:_MAX_NAMES_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,1 @@
+"""Core's own stages: what every pipeline may need, whatever its modality."""

@@ -1,0 +1,114 @@
+"""Keep the rows for which a SQL expression is true."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from curator_core.errors import ConfigError
+from curator_core.filter import Filter, Verdict
+from curator_core.stage import columns_of
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.tasks import TableBatch
+
+__all__ = ["Where", "parse_condition"]
+
+_SEVERAL_ROWS = ("Agg", "AnonymousAgg", "Len", "Over", "Rolling", "Window")  # nodes of polars' expression tree
+_LEAVES = ("Column", "Literal")  # hold the user's own words
+
+
+@dataclass
+class Where(Filter):
+    """Keep the rows for which a SQL expression over their columns is true.
+
+    As in SQL, a row for which it is null (unknown) is not kept.
+
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"url": ["a.org", "b.com", None], "score": [0.9, 0.8, 0.7]})
+    >>> Where("score > 0.5 AND url LIKE '%.org'").process(batch).data["url"].to_pylist()
+    ['a.org']
+
+    Args:
+        expression: The condition, in the SQL dialect of polars: comparisons, arithmetic, ``AND``, ``OR``, ``NOT``,
+            ``LIKE``, ``IN``, ``BETWEEN``, ``IS NULL``, ``CASE`` and functions of one row. Aggregates and windows are
+            refused, because a row's fate must not depend on the batch it happens to be in.
+    """
+
+    expression: str
+
+    name = "core.where"
+    thread_safe: ClassVar[bool] = True
+
+    def inputs(self) -> Columns:
+        return sorted(set(parse_condition(self.expression).meta.root_names()))
+
+    def preflight(self) -> None:
+        """Check the expression before anything starts."""
+        parse_condition(self.expression)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
+        """Check the expression again where the stage runs: the versions of polars may differ."""
+        parse_condition(self.expression)
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        # Only the columns it reads are converted; one of them at least, to know the number of rows.
+        frame = pl.DataFrame([batch.series(name) for name in columns_of(self.inputs()) or batch.columns[:1]])
+        condition = parse_condition(self.expression).alias("condition")
+        try:
+            truth = frame.with_columns(condition).get_column("condition")
+        except pl.exceptions.PolarsError as error:
+            raise _wrong(self.expression, error) from error
+        if truth.dtype not in (pl.Boolean, pl.Null):
+            raise ConfigError(
+                f"core.where: {self.expression!r} gives {truth.dtype}, not true or false",
+                fix="write a condition, e.g. length(text) > 100",
+            )
+        truth = truth.cast(pl.Boolean)
+        return Verdict(truth.cast(pl.UInt8), {"not_matched": ~truth})
+
+
+@functools.lru_cache(maxsize=64)  # asked for every batch
+def parse_condition(expression: str) -> pl.Expr:
+    """Parse a SQL condition on single rows.
+
+    >>> parse_condition("a > 1 AND b IS NULL").meta.root_names()
+    ['a', 'b']
+
+    Raises:
+        ConfigError: It is not SQL, or looks at more than one row.
+    """
+    try:
+        # The brackets make sure that all of it is parsed: older versions of polars ignore what follows an expression.
+        condition = pl.sql_expr(f"({expression}\n)")
+    except pl.exceptions.PolarsError as error:
+        raise _wrong(expression, error) from error
+    if _looks_at_several_rows(json.loads(condition.meta.serialize(format="json"))):
+        raise ConfigError(
+            f"core.where: {expression!r} looks at more than one row at a time",
+            fix="use functions of one row only; aggregates and windows would depend on how rows are batched",
+        )
+    return condition
+
+
+def _wrong(expression: str, error: Exception) -> ConfigError:
+    first_line = str(error).partition("\n")[0]
+    return ConfigError(
+        f"core.where: {expression!r} is not a SQL condition: {first_line}",
+        fix="write it as after WHERE, with text in single quotes, e.g. lang = 'en' AND score > 0.5",
+    )
+
+
+def _looks_at_several_rows(node: Any) -> bool:
+    """Search the tree of an expression for aggregates, windows and the row count."""
+    if isinstance(node, dict):
+        inner = [value for key, value in node.items() if key not in _LEAVES]
+        return any(key in _SEVERAL_ROWS for key in node) or _looks_at_several_rows(inner)
+    if isinstance(node, list):
+        return any(_looks_at_several_rows(each) for each in node)
+    return node in _SEVERAL_ROWS

@@ -1,0 +1,93 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curator_core import LocalExecutor, Pipeline, TableBatch
+from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.stage import WorkerInfo
+from curator_core.stages.where import Where
+
+BATCH = {"lang": ["en", "de", None, "en"], "score": [0.9, 0.8, 0.7, None], "n": [1, 2, 3, 4]}
+
+
+@pytest.mark.parametrize(
+    ("expression", "kept"),
+    [
+        ("lang = 'en'", [1, 4]),
+        ("lang IN ('en', 'de')", [1, 2, 4]),
+        ("lang IS NULL OR score > 0.85", [1, 3]),
+        ("NOT (lang = 'en')", [2]),
+        ("n BETWEEN 2 AND 3", [2, 3]),
+        ("n IN (1, 4)", [1, 4]),
+        ("length(lang) = 2 AND upper(lang) LIKE 'D%'", [2]),
+        ("CASE WHEN n > 2 THEN score > 0.5 ELSE TRUE END", [1, 2, 3]),
+        ("TRUE", [1, 2, 3, 4]),
+        ("n > 3 -- a comment", [4]),
+        ("lang = 'Len'", []),
+    ],
+)
+def test_rows_for_which_it_is_true_are_kept(expression, kept):
+    out = Where(expression).process(TableBatch(data=BATCH))
+    assert (out.data["n"].to_pylist() if out else []) == kept
+
+
+def test_rows_are_counted_by_why_they_were_not_kept():
+    pipeline = Pipeline("p", stages=[Where("lang = 'en'")])
+    result = pipeline.run(LocalExecutor(), initial_tasks=[TableBatch(data=BATCH)])
+    assert result.stats["core.where"].dropped == {"not_matched": 1, "missing_value": 1}
+
+
+def test_a_tag_says_whether_the_row_matched():
+    out = Where("n > 2", tag=True).process(TableBatch(data=BATCH))
+    assert out.data["where_score"].to_pylist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "expression", ["lang =", "lang = = 'en'", "", "*", "SELECT 1", "no_such_function(n)", "n > 1; n > 2"]
+)
+def test_what_is_not_sql_is_refused_before_anything_starts(expression):
+    for check in (Where(expression).preflight, Where(expression).inputs, lambda: Where(expression).setup(WorkerInfo())):
+        with pytest.raises(ConfigError, match=r"core\.where"):
+            check()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "n > avg(n)",
+        "count(*) > 1",
+        "row_number() OVER (ORDER BY n) < 3",
+        "sum(n) OVER (PARTITION BY lang) > 1",
+        "n = max(n)",
+    ],
+)
+def test_what_looks_at_other_rows_is_refused(expression):
+    with pytest.raises(ConfigError, match=r"more than one row|unsupported function"):
+        Where(expression).preflight()
+
+
+def test_its_columns_are_known_before_it_runs():
+    assert Where("lang = 'en' AND score > n AND n > 0").inputs() == ["lang", "n", "score"]
+    with pytest.raises(UnknownNameError, match="column 'lnag'; did you mean 'lang'"):
+        Where("lnag = 'en'").process(TableBatch(data=BATCH))
+
+
+def test_what_is_neither_true_nor_false_is_refused():
+    with pytest.raises(ConfigError, match="not true or false"):
+        Where("n + 1").process(TableBatch(data=BATCH))
+
+
+def test_types_that_cannot_be_compared_are_an_error_of_the_expression():
+    with pytest.raises(ConfigError, match="is not a SQL condition"):
+        Where("upper(n) = 'A'").process(TableBatch(data=BATCH))
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62))), st.integers(-100, 100))
+def test_it_agrees_with_python(numbers, limit):
+    import pyarrow as pa
+
+    batch = TableBatch(data={"n": pa.array(numbers, pa.int64())})
+    out = Where(f"n > {limit}").process(batch)
+    expected = [each for each in numbers if each is not None and each > limit]
+    assert (out.data["n"].to_pylist() if out else []) == expected
