@@ -1,0 +1,38 @@
+"""Each plugin beside core, without the other plugins and without what the other plugins need."""
+
+import json
+
+import pytest
+
+
+def test_core_alone_works_and_lists_only_its_own_stages(core_environment):
+    core_environment.pip("check")
+    assert core_environment.stages().keys() <= {"core"}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "expected"),
+    [
+        ("audio", {"audio.read_folder", "audio.duration_filter"}),
+        ("dedup", {"dedup.content_hash"}),
+        ("image", {"image.read_folder", "image.size_filter", "image.probe"}),
+        ("video", {"video.read", "video.duration_filter"}),
+    ],
+)
+def test_plugin_installs_alone_beside_core(core_environment, plugin, expected):
+    core_packages = core_environment.packages()
+    core_stages = core_environment.stages()
+    core_environment.install("--no-compile", f"curator-{plugin}")
+    try:
+        core_environment.pip("check")
+        stages = core_environment.stages()
+        assert stages.keys() == {*core_stages, plugin}
+        assert expected <= stages[plugin]
+        for name in stages[plugin]:
+            core_environment.curator("stages", "show", name)
+        status = {each["name"]: each["status"] for each in json.loads(core_environment.curator("plugins", "--json"))}
+        assert status[plugin] == "ok"
+    finally:
+        # Its dependencies go too, so that the next plugin cannot live on them.
+        core_environment.uninstall(*core_environment.packages() - core_packages)
+    assert core_environment.stages() == core_stages

@@ -1,0 +1,127 @@
+"""Core and text from their wheels, with nothing else: what a user gets who curates text."""
+
+import json
+
+import pytest
+
+MEGABYTE = 1_000_000
+LARGEST_ENVIRONMENT_MB = 900
+
+PLUGIN_FILES = {
+    "pyproject.toml": """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "shouting"
+version = "1.0"
+dependencies = ["curator-core~=0.1"]
+
+[project.entry-points."curator.plugins"]
+shouting = "shouting.plugin"
+""",
+    "src/shouting/__init__.py": "",
+    "src/shouting/plugin.py": """\
+from curator_core.hookspecs import hookimpl
+from curator_core.specs import StageSpec
+
+CURATOR_API = (1, 0)
+
+
+@hookimpl
+def curator_stages():
+    return [StageSpec("quiet_only", target="shouting.quiet_only:QuietOnly", summary="Drop shouting.", kind="filter")]
+""",
+    "src/shouting/quiet_only.py": """\
+from dataclasses import dataclass
+
+from curator_core import Filter, Verdict
+
+
+@dataclass
+class QuietOnly(Filter):
+    text_field: str = "text"
+
+    def judge(self, batch):
+        marks = batch.text(self.text_field).str.count_matches("!")
+        return Verdict(marks, {"shouts": marks > 0})
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def third_party_wheel(tmp_path_factory, build_wheels):
+    source = tmp_path_factory.mktemp("shouting")
+    for name, content in PLUGIN_FILES.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(content, encoding="utf-8")
+    (wheel,) = build_wheels(source / "dist", source)
+    return wheel
+
+
+@pytest.fixture
+def pipeline_folder(tmp_path):
+    """A pipeline with its input: three documents of 2, 4 and 5 words."""
+    documents = [
+        {"id": 1, "text": "too short"},
+        {"id": 2, "text": "four words are enough"},
+        {"id": 3, "text": "BUY " * 5 + "!"},
+    ]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents), encoding="utf-8")
+    return tmp_path
+
+
+def run_pipeline(environment, folder, *filters):
+    """Run read → filters → write through the installed command; return the documents and what the command reported."""
+    stages = [
+        {"text.read_jsonl": {"paths": "in.jsonl"}},
+        {"text.word_count": {"min_words": 3}},
+        *filters,
+        {"text.write_jsonl": {"path": "out"}},
+    ]
+    # JSON is YAML: the pipeline file needs no YAML writer.
+    (folder / "pipeline.yaml").write_text(json.dumps({"version": 1, "name": "installed", "stages": stages}))
+    report = json.loads(environment.curator("run", "pipeline.yaml", "--json", cwd=folder))
+    lines = [line for path in sorted((folder / "out").glob("*.jsonl")) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in lines], report
+
+
+def test_only_stages_of_core_text_and_dedup_are_listed(text_environment):
+    stages = text_environment.stages()
+    assert stages.keys() <= {"core", "text", "dedup"}
+    assert {"text.read_jsonl", "text.write_jsonl", "text.word_count"} <= stages["text"]
+    assert "dedup.content_hash" in stages["dedup"]
+
+
+def test_dependencies_are_consistent_and_light(text_environment):
+    text_environment.pip("check")
+    packages = {name.lower() for name in text_environment.packages()}
+    assert packages.isdisjoint({"torch", "transformers", "tensorflow", "jax", "pandas"})
+    assert packages.isdisjoint({"pytest", "hypothesis", "curator-image", "curator-video", "curator-audio"})
+
+
+def test_environment_is_small(text_environment):
+    files = (path for path in text_environment.folder.rglob("*") if path.is_file() and not path.is_symlink())
+    size_mb = sum(path.stat().st_blocks * 512 for path in files) / MEGABYTE
+    assert size_mb <= LARGEST_ENVIRONMENT_MB
+
+
+def test_pipeline_runs_from_jsonl_to_jsonl(text_environment, pipeline_folder):
+    documents, report = run_pipeline(text_environment, pipeline_folder)
+    assert [document["id"] for document in documents] == [2, 3]
+    assert (report["rows_in"], report["rows_out"]) == (3, 2)
+
+
+def test_third_party_wheel_adds_its_stages_and_removing_it_removes_them(
+    text_environment, third_party_wheel, pipeline_folder
+):
+    before = text_environment.stages()
+    text_environment.install(third_party_wheel)
+    try:
+        assert text_environment.stages() == {**before, "shouting": {"shouting.quiet_only"}}
+        documents, _ = run_pipeline(text_environment, pipeline_folder, "shouting.quiet_only")
+        assert [document["id"] for document in documents] == [2]
+    finally:
+        text_environment.uninstall("shouting")
+    assert text_environment.stages() == before
