@@ -1,0 +1,103 @@
+"""Open paths and URLs through fsspec, with errors that say which package or path is missing."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+    from curator_core.tasks import FileSlice
+
+__all__ = ["full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
+
+_TRANSIENT_ERRNOS = frozenset(
+    {errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
+)
+
+
+def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
+    """Return the filesystem a path or URL belongs to, and the path inside it.
+
+    Raises:
+        MissingPackageError: The filesystem's package is not installed.
+        ConfigError: The protocol is unknown.
+    """
+    import fsspec
+    from fsspec.registry import known_implementations
+
+    protocol = url.partition("://")[0] if "://" in url else "file"
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        implementation = known_implementations.get(protocol.rpartition("::")[2], {}).get("class", "")
+        package = implementation.partition(".")[0]
+        if package in ("", "fsspec"):  # the filesystem itself is there, something below it is not
+            package = getattr(error.__cause__, "name", None) or getattr(error, "name", None) or "fsspec"
+        raise MissingPackageError(f"{protocol}:// in {url!r}", package=package, pip=package) from error
+    except ValueError as error:
+        close = nearest(protocol, known_implementations)
+        hint = f"; did you mean {' or '.join(f'{each}://' for each in close)}?" if close else ""
+        raise ConfigError(f"cannot open {url!r}: {error}{hint}", fix="check the part before '://'") from error
+    return filesystem, str(path)
+
+
+def is_local(filesystem: AbstractFileSystem) -> bool:
+    """Whether paths of this filesystem are plain paths of the machine."""
+    protocol = filesystem.protocol
+    return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+
+
+def full_url(filesystem: AbstractFileSystem, path: str, asked: str) -> str:
+    """Return ``path`` as the user would write it: plain when local, with its protocol (and chain) otherwise.
+
+    >>> import fsspec
+    >>> full_url(fsspec.filesystem("memory"), "/a/b.jsonl", "memory://a/*")
+    'memory://a/b.jsonl'
+    """
+    if is_local(filesystem):
+        return path
+    head, chained, rest = asked.partition("::")
+    if chained and "://" not in head:  # simplecache::s3://bucket/key: the path belongs to what follows
+        return f"{head}::{rest.partition('://')[0]}://{path.lstrip('/')}"
+    suffix = f"::{rest}" if chained else ""
+    protocol = head.partition("://")[0]
+    if path.startswith(f"{protocol}://"):
+        return path + suffix
+    return f"{protocol}://{path.lstrip('/')}{suffix}"
+
+
+def open_slice(piece: FileSlice) -> Any:
+    """Open the file of a slice for reading.
+
+    Raises:
+        DataError: The file is not there, may not be read, or is no longer the file that was listed.
+    """
+    filesystem, path = open_filesystem(piece.path)
+    try:
+        file = filesystem.open(path, "rb")
+    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+        raise DataError(f"cannot open the file: {error.strerror or error}", source=piece.path) from error
+    size = getattr(file, "size", None)
+    if piece.file_bytes is not None and size is not None and size != piece.file_bytes:
+        file.close()
+        raise DataError(
+            f"the file has {size:,} bytes now and had {piece.file_bytes:,} when it was listed",
+            source=piece.path,
+            fix="do not change input files during a run; start it again",
+        )
+    return file
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether repeating the call may help: the network or the machine failed, not the data.
+
+    >>> is_transient(ConnectionResetError()), is_transient(FileNotFoundError())
+    (True, False)
+    """
+    if isinstance(error, (TimeoutError, ConnectionError, MemoryError)):
+        return True
+    return isinstance(error, OSError) and error.errno in _TRANSIENT_ERRNOS

@@ -1,0 +1,123 @@
+"""The table formats: their extensions, how a file of each may be cut, and where its code is."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from curator_core.errors import DataError, UnknownNameError
+from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.io.splitting import plan_slices
+from curator_core.tasks import FileSlice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from curator_core.io.limits import Limits
+    from curator_core.io.paths import FileEntry
+
+__all__ = ["FORMATS", "Format", "format_named", "sniff_columns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format that holds tables.
+
+    Args:
+        name: Name in parameters, and the suffix of its functions.
+        module: Module with ``read_<name>``, ``write_<name>`` and ``sniff_<name>``; imported when first used.
+        base_extensions: Extensions of its files; the first is used for writing.
+        cut: Where a large file may be cut.
+        takes_compression: Whether whole files are compressed from outside (``.jsonl.zst``).
+    """
+
+    name: str
+    module: str
+    base_extensions: tuple[str, ...]
+    cut: Literal["bytes", "row_groups", "nowhere"]
+    takes_compression: bool
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """All extensions, compressed ones included."""
+        outer = ("", *COMPRESSED_EXTENSIONS) if self.takes_compression else ("",)
+        return tuple(inner + each for inner in self.base_extensions for each in outer)
+
+    def read(
+        self,
+        piece: FileSlice,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_bytes: int = DEFAULT_BLOCK_BYTES,
+        limits: Limits | None = None,
+    ) -> Iterator[pa.Table]:
+        """Yield the tables of a slice."""
+        tables: Iterator[pa.Table] = self._function("read")(
+            piece, columns=columns, batch_bytes=batch_bytes, limits=limits
+        )
+        return tables
+
+    def write(self, table: pa.Table, path: str) -> int:
+        """Write a table; return the bytes written."""
+        return int(self._function("write")(table, path))
+
+    def sniff(self, piece: FileSlice) -> list[str]:
+        """Return the columns of a file, looking only at its beginning or its footer."""
+        return list(self._function("sniff")(piece))
+
+    def plan(self, entries: Iterable[FileEntry], *, block_bytes: int) -> Iterator[tuple[FileSlice, ...]]:
+        """Cut files of this format into units of work."""
+        return plan_slices(
+            entries,
+            block_bytes=block_bytes,
+            splittable=lambda entry: self.cut == "bytes" and compression_of(entry.path) is None,
+            group_sizes=self._group_sizes if self.cut == "row_groups" else None,
+        )
+
+    def _group_sizes(self, entry: FileEntry) -> Sequence[int] | None:
+        module = importlib.import_module(self.module)
+        sizes: Sequence[int] | None = getattr(module, f"{self.name}_group_sizes")(_whole(entry))
+        return sizes
+
+    def _function(self, verb: str) -> Any:
+        return getattr(importlib.import_module(self.module), f"{verb}_{self.name}")
+
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        Format("jsonl", "curator_core.io.jsonl", (".jsonl", ".ndjson"), cut="bytes", takes_compression=True),
+        Format("parquet", "curator_core.io.parquet", (".parquet", ".pq"), cut="row_groups", takes_compression=False),
+        Format("csv", "curator_core.io.csv", (".csv",), cut="nowhere", takes_compression=True),
+        Format(
+            "arrow", "curator_core.io.arrow_ipc", (".arrow", ".feather", ".ipc"), cut="nowhere", takes_compression=False
+        ),
+    )
+}
+
+
+def format_named(name: str) -> Format:
+    """Return a format.
+
+    Raises:
+        UnknownNameError: There is none of that name.
+    """
+    if name not in FORMATS:
+        raise UnknownNameError("file format", name, FORMATS, fix=f"known: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def sniff_columns(entry: FileEntry, format: str) -> list[str] | None:  # noqa: A002 - the word users know
+    """Return the columns of a file, or None where it cannot be read: the run will report why."""
+    try:
+        return format_named(format).sniff(_whole(entry)) or None
+    except (DataError, OSError):
+        return None
+
+
+def _whole(entry: FileEntry) -> FileSlice:
+    return FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)

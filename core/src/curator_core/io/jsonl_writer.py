@@ -1,0 +1,114 @@
+"""Write Arrow tables as JSON lines, with a defined text for the types that JSON lacks."""
+
+from __future__ import annotations
+
+from typing import IO, Any, cast
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curator_core.io.atomic import atomic_output
+from curator_core.io.compression import open_compressed
+
+__all__ = ["json_ready", "write_jsonl"]
+
+
+def write_jsonl(table: pa.Table, path: str) -> int:
+    """Write one JSON object per row; compressed when the extension is ``.gz``, ``.zst``, ``.bz2`` or ``.xz``.
+
+    Binary becomes base64 text; dates, times and durations ISO 8601 text; decimals text; NaN and infinities, which JSON
+    does not have, null; a map an object. Every row has every column; null stays null.
+
+    Returns:
+        The bytes written.
+    """
+    frame = cast("pl.DataFrame", pl.from_arrow(json_ready(table)))
+    with atomic_output(path) as file:
+        if frame.width:
+            with open_compressed(file, path) as stream:
+                frame.write_ndjson(cast("IO[bytes]", stream))
+        else:  # polars cannot count rows without columns
+            with open_compressed(file, path) as stream:
+                stream.write(b"{}\n" * table.num_rows)
+        return file.tell()
+
+
+def json_ready(table: pa.Table) -> pa.Table:
+    """Replace the columns whose types have no direct form in JSON by text; share the others."""
+    columns = [
+        pa.chunked_array([_array(chunk) for chunk in column.chunks], type=_type(column.type))
+        if _type(column.type) != column.type
+        else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names) if columns else table
+
+
+def _type(kind: pa.DataType) -> pa.DataType:
+    """Return the type that stands for ``kind`` in JSON."""
+    if _is_binary(kind) or pa.types.is_timestamp(kind):
+        return pa.large_string()
+    if pa.types.is_dictionary(kind):
+        plain = _type(kind.value_type)
+        return kind if plain == kind.value_type else plain
+    return _nested_type(kind) if pa.types.is_nested(kind) else kind
+
+
+def _nested_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([kind.field(i).with_type(_type(kind.field(i).type)) for i in range(kind.num_fields)])
+    if pa.types.is_map(kind):
+        return pa.map_(_type(kind.key_type), _type(kind.item_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_type(kind.value_type), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_type(kind.value_type))
+    if pa.types.is_list(kind):
+        return pa.list_(_type(kind.value_type))
+    return kind
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
+
+
+def _array(array: Any) -> Any:
+    """Convert an array to the type that :func:`_type` names."""
+    kind = array.type
+    target = _type(kind)
+    if target == kind:
+        return array
+    if _is_binary(kind):
+        series = pl.Series(array.cast(pa.large_binary()))
+        return series.bin.encode("base64").to_arrow().cast(target)
+    if pa.types.is_timestamp(kind):
+        return pl.Series(array).dt.to_string("iso:strict").to_arrow().cast(target)
+    if pa.types.is_dictionary(kind):
+        return _array(array.dictionary_decode())
+    missing = pc.is_null(array)
+    if pa.types.is_struct(kind):
+        children = [_array(pc.struct_field(array, [i])) for i in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(children, fields=list(target), mask=missing)
+    return _list_like(array, target, missing)
+
+
+def _list_like(array: Any, target: pa.DataType, missing: Any) -> Any:
+    """Convert the items of a list, large list, fixed size list or map."""
+    if pa.types.is_fixed_size_list(target):
+        values = array.values.slice(array.offset * target.list_size, len(array) * target.list_size)
+        return pa.FixedSizeListArray.from_arrays(_array(values), type=target, mask=missing)
+    if pa.types.is_map(array.type):
+        fields = [("key", array.type.key_type), ("value", array.type.item_type)]
+        array = array.cast(pa.list_(pa.struct(fields)))
+    # Flattening leaves out what hides behind nulls and slices, so the offsets are made anew.
+    lengths = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(lengths)])
+    items = array.flatten()
+    if pa.types.is_map(target):
+        keys, values = (_array(pc.struct_field(items, [index])) for index in (0, 1))
+        return pa.MapArray.from_arrays(offsets.cast(pa.int32()), keys, values, type=target, mask=missing)
+    if pa.types.is_large_list(target):
+        return pa.LargeListArray.from_arrays(offsets, _array(items), type=target, mask=missing)
+    return pa.ListArray.from_arrays(offsets.cast(pa.int32()), _array(items), type=target, mask=missing)

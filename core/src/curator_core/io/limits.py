@@ -1,0 +1,42 @@
+"""What a reader accepts before it calls a file hostile or broken, and how much it reads at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curator_core.errors import ConfigError
+
+__all__ = ["DEFAULT_BLOCK_BYTES", "MAX_NESTING", "Limits"]
+
+DEFAULT_BLOCK_BYTES = 32 * 2**20
+"""Bytes of input per task and per table.
+
+Large enough that opening, dispatch and parsing overheads vanish (tens of milliseconds of work), small enough that
+several tables fit into a worker beside a model and that a retry repeats little.
+"""
+
+MAX_NESTING = 64
+"""Deepest nesting of a JSON record. Arrow, Parquet and polars recurse over types; none is safe at thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps on what one input file may make a reader do.
+
+    Args:
+        max_record_bytes: Longest record; a longer one is reported and skipped without being held in memory.
+        max_expansion: Decompressed bytes allowed per compressed byte. Real text compresses 3 to 20 times and gzip
+            cannot exceed 1032, so the default only stops bombs.
+        expansion_floor_bytes: Decompressed bytes always allowed, because small files may compress extremely well.
+        max_file_bytes: Largest file read whole as one row.
+    """
+
+    max_record_bytes: int = 256 * 2**20
+    max_expansion: int = 1000
+    expansion_floor_bytes: int = 64 * 2**20
+    max_file_bytes: int = 2**30
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"Limits: {name} must be positive, got {getattr(self, name)!r}")

@@ -1,0 +1,94 @@
+"""The stage that lists input files and cuts them into units of work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.io.formats import format_named, sniff_columns
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.io.paths import list_files
+from curator_core.io.splitting import plan_slices
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curator_core.io.paths import FileEntry
+
+__all__ = ["ListFiles"]
+
+_FIXED_SCHEMA = frozenset({"parquet", "arrow", "csv"})
+
+
+@dataclass
+class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
+    """List files and yield units of work of about ``block_bytes``: small files together, large ones in pieces.
+
+    Args:
+        paths: Files, folders, globs or URLs.
+        format: Table format, which gives the extensions looked for in folders and says how a file may be cut. None
+            takes files as they are, whole.
+        extensions: Extensions looked for in folders, in place of those of the format.
+        block_bytes: Size of a unit of work.
+        limit_files: Take only the first so many files.
+        columns: Columns that will be read, checked against the first file before the run.
+    """
+
+    paths: str | list[str]
+    format: str | None = field(default=None, kw_only=True)
+    extensions: list[str] | None = field(default=None, kw_only=True)
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+    columns: list[str] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            format_named(self.format)
+        if self.block_bytes <= 0:
+            raise ConfigError(f"stage {self.name!r}: block_bytes must be positive, got {self.block_bytes}")
+
+    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:
+        """Yield the units of work lazily, in the order of the files."""
+        entries = self.files()
+        plan = (
+            plan_slices(entries, block_bytes=self.block_bytes)
+            if self.format is None
+            else format_named(self.format).plan(entries, block_bytes=self.block_bytes)
+        )
+        for pieces in plan:
+            yield FileGroupTask(data=pieces, dataset_name=task.dataset_name)
+
+    def files(self) -> list[FileEntry]:
+        """List the files.
+
+        Raises:
+            ConfigError: A path matches nothing.
+        """
+        extensions = self.extensions
+        if extensions is None and self.format is not None:
+            extensions = list(format_named(self.format).extensions)
+        return list_files(self.paths, extensions=extensions)[: self.limit_files]
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the paths match something, and find the columns in the first file.
+
+        Raises:
+            ConfigError: A path matches nothing.
+            UnknownNameError: A column asked for is not in the first file, whose schema is fixed.
+        """
+        files = self.files()
+        if self.format is None:
+            return None
+        found = sniff_columns(files[0], self.format)
+        if self.columns is None:
+            return None if found is None else [*found, SOURCE_COLUMN, ROW_COLUMN]
+        if found is not None and self.format in _FIXED_SCHEMA:
+            for name in self.columns:
+                if name not in (*found, SOURCE_COLUMN, ROW_COLUMN):
+                    raise UnknownNameError(
+                        f"column of {files[0].path}:", name, found, fix=f"the file has: {', '.join(found)}"
+                    )
+        return [*(name for name in self.columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]

@@ -1,0 +1,158 @@
+"""Read and write Parquet with page checksums, by row group, surviving a corrupt one."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curator_core.errors import DataError
+from curator_core.io.atomic import atomic_output
+from curator_core.io.filesystems import is_transient, open_slice
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.recording import BadRecord, current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curator_core.io.limits import Limits
+    from curator_core.tasks import FileSlice
+
+__all__ = ["parquet_group_sizes", "read_parquet", "sniff_parquet", "write_parquet"]
+
+_DIGEST_KEY = b"curator.digest"
+_ROW_GROUP_BYTES = 64 * 2**20
+_ARROW_ERRORS = (pa.ArrowException, OSError, ValueError)
+
+
+def read_parquet(
+    piece: FileSlice,
+    *,
+    columns: Sequence[str] | None = None,
+    batch_bytes: int = DEFAULT_BLOCK_BYTES,
+    limits: Limits | None = None,  # noqa: ARG001 - all readers take the same arguments
+) -> Iterator[pa.Table]:
+    """Yield the rows of a Parquet file, or of some of its row groups, in tables of about ``batch_bytes``.
+
+    Every table has ``_source`` (the path) and ``_row`` (record number in the file). Page checksums are verified where
+    the file has them. A corrupt row group is reported as a bad record at its first lost row; the others come out.
+
+    Raises:
+        DataError: The file as a whole cannot be read.
+    """
+    with open_slice(piece) as file:
+        parquet = _open(file, piece.path)
+        metadata = parquet.metadata
+        wanted = _wanted(parquet.schema_arrow.names, columns)
+        group_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        first_rows = np.concatenate([[0], np.cumsum(group_rows)])
+        for group in range(*(piece.row_groups or (0, len(group_rows)))):
+            row = int(first_rows[group])
+            rows_per_batch = _rows_per_batch(metadata.row_group(group), batch_bytes)
+            try:
+                for batch in parquet.iter_batches(rows_per_batch, row_groups=[group], columns=wanted):
+                    batch.validate(full=True)
+                    table = pa.Table.from_batches([batch])
+                    yield with_provenance(table, piece.path, np.arange(row, row + len(batch)), columns)
+                    row += len(batch)
+            except _ARROW_ERRORS as error:
+                if is_transient(error):
+                    raise
+                message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {error}"
+                current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+            else:
+                if row != first_rows[group + 1]:
+                    message = f"row group {group} has {row - first_rows[group]:,} of {group_rows[group]:,} rows"
+                    current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+
+
+def write_parquet(table: pa.Table, path: str) -> int:
+    """Write a Parquet file (zstd, page checksums); the same table gives the same bytes.
+
+    The page checksums cover the data and not the footer, so a digest of the schema and the number of rows is kept in
+    the footer's metadata and checked by :func:`read_parquet`. An object without any fields, which Parquet cannot
+    store, is written as the text ``{}``.
+
+    Returns:
+        The bytes written.
+    """
+    table = _storable(table)
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _DIGEST_KEY: _digest(table)})
+    rows_per_group = max(1, _ROW_GROUP_BYTES * table.num_rows // max(1, table.nbytes))
+    with atomic_output(path) as file:
+        pq.write_table(table, file, compression="zstd", write_page_checksum=True, row_group_size=rows_per_group)
+        return file.tell()
+
+
+def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
+    """Return the compressed bytes of every row group; None where the footer cannot be read."""
+    try:
+        with open_slice(piece) as file:
+            metadata = _open(file, piece.path).metadata
+            return [_compressed_bytes(metadata.row_group(i)) for i in range(metadata.num_row_groups)]
+    except DataError:
+        return None  # reading it will report why
+
+
+def sniff_parquet(piece: FileSlice) -> list[str]:
+    """Return the columns named in the footer."""
+    with open_slice(piece) as file:
+        names = _open(file, piece.path).schema_arrow.names
+    return [own_name(name, taken=names) for name in names]
+
+
+def _open(file: Any, path: str) -> pq.ParquetFile:
+    try:
+        parquet = pq.ParquetFile(file, page_checksum_verification=True)
+        schema = parquet.schema_arrow
+    except _ARROW_ERRORS as error:
+        if is_transient(error):
+            raise
+        raise DataError(f"not a readable Parquet file: {error}", source=path) from error
+    recorded = (schema.metadata or {}).get(_DIGEST_KEY)
+    if recorded is not None and recorded != _digest_of(schema, parquet.metadata.num_rows):
+        raise DataError(
+            "the footer is corrupt: schema or row count differ from those written",
+            source=path,
+            fix="fetch or write the file again",
+        )
+    check_column_names(schema.names, path)
+    return parquet
+
+
+def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | None:
+    if columns is None:
+        return None
+    return [name for name in names if own_name(name, taken=names) in columns]
+
+
+def _rows_per_batch(group: Any, batch_bytes: int) -> int:
+    return int(max(1, batch_bytes * group.num_rows // max(1, group.total_byte_size)))
+
+
+def _compressed_bytes(group: Any) -> int:
+    return sum(group.column(i).total_compressed_size for i in range(group.num_columns))
+
+
+def _digest(table: pa.Table) -> bytes:
+    """Digest the schema as a reader will see it: Parquet may change details of a type, so it is read back."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.schema.remove_metadata().empty_table(), sink)
+    return _digest_of(pq.read_schema(pa.BufferReader(sink.getvalue())), table.num_rows)
+
+
+def _digest_of(schema: pa.Schema, num_rows: int) -> bytes:
+    text = f"{schema.remove_metadata().to_string(show_field_metadata=False)}\0{num_rows}"
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest().encode()
+
+
+def _storable(table: pa.Table) -> pa.Table:
+    for index, field in enumerate(table.schema):
+        if pa.types.is_struct(field.type) and field.type.num_fields == 0:
+            text = ["{}" if value.is_valid else None for value in table.column(index)]
+            table = table.set_column(index, field.name, pa.array(text, pa.string()))
+    return table

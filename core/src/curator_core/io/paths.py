@@ -1,0 +1,155 @@
+"""List input files: paths, folders, globs and URLs become a sorted list of files with their sizes and versions."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError, nearest
+from curator_core.io.filesystems import full_url, is_local, open_filesystem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fsspec import AbstractFileSystem
+
+__all__ = ["FileEntry", "list_files"]
+
+_MAGIC = frozenset("*?[")
+_VERSION_KEYS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file that was found.
+
+    Args:
+        path: Plain path when local, else a URL with its protocol.
+        size_bytes: Its size; None where the server does not tell.
+        version: Modification time in nanoseconds (local) or etag or modification time (remote); empty if unknown.
+    """
+
+    path: str
+    size_bytes: int | None
+    version: str = ""
+
+
+def list_files(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    extensions: Sequence[str] | None = None,
+    recursive: bool = True,
+) -> list[FileEntry]:
+    """List the files that paths, folders, globs or URLs stand for.
+
+    The order is that of ``paths``, and by name within each; a file is listed once. In folders, and for globs, names
+    that start with ``.`` or ``_`` are left out (temporary and marker files) unless the pattern spells that start out.
+    ``extensions`` applies to folders and to globs whose last part names none; a file named in full is always taken.
+
+    Raises:
+        ConfigError: A path matches nothing; says what is there instead.
+    """
+    asked = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not asked:
+        raise ConfigError("no input paths were given", fix="give at least one file, folder, glob or URL")
+    found: dict[str, FileEntry] = {}
+    for each in asked:
+        for entry in _list_one(os.fspath(each), tuple(extensions or ()), recursive=recursive):
+            found.setdefault(entry.path, entry)
+    return list(found.values())
+
+
+def _list_one(asked: str, extensions: tuple[str, ...], *, recursive: bool) -> list[FileEntry]:
+    if not asked:
+        raise ConfigError("an input path is empty", fix="check the variable it came from")
+    filesystem, path = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
+    try:
+        files = _match(filesystem, path, extensions, recursive=recursive)
+    except OSError as error:
+        raise ConfigError(f"cannot list {asked!r}: {error}", fix="check the address and your permissions") from error
+    if not files:
+        raise _nothing_matched(filesystem, asked, path, extensions)
+    return [_entry(filesystem, name, files[name], asked) for name in sorted(files)]
+
+
+def _match(
+    filesystem: AbstractFileSystem, path: str, extensions: tuple[str, ...], *, recursive: bool
+) -> Mapping[str, dict[str, Any]]:
+    if filesystem.isdir(path):
+        everything = filesystem.find(path, maxdepth=None if recursive else 1, detail=True)
+        root = path.rstrip("/")
+        return {
+            name: info
+            for name, info in everything.items()
+            if not _is_hidden(name[len(root) :]) and _has_extension(name, extensions)
+        }
+    if filesystem.exists(path):  # before the glob, since real names may contain brackets
+        return {path: filesystem.info(path)}
+    if not _MAGIC & set(path):
+        return {}
+    last = posixpath.basename(path)
+    wanted = () if "." in last else extensions
+    takes_hidden = last.startswith((".", "_"))
+    return {
+        name: info
+        for name, info in filesystem.glob(path, detail=True).items()
+        if info["type"] == "file"
+        and (takes_hidden or not _is_hidden(posixpath.basename(name)))
+        and _has_extension(name, wanted)
+    }
+
+
+def _is_hidden(relative: str) -> bool:
+    return any(part.startswith((".", "_")) for part in relative.split("/"))
+
+
+def _has_extension(name: str, extensions: tuple[str, ...]) -> bool:
+    return not extensions or name.lower().endswith(extensions)
+
+
+def _entry(filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str) -> FileEntry:
+    if is_local(filesystem):
+        status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
+        return FileEntry(name, status.st_size, str(status.st_mtime_ns))
+    version = next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
+    return FileEntry(full_url(filesystem, name, asked), info.get("size"), version)
+
+
+def _nothing_matched(filesystem: AbstractFileSystem, asked: str, path: str, extensions: tuple[str, ...]) -> ConfigError:
+    if filesystem.isdir(path):
+        inside = [name for name in _names(filesystem, path) if not _is_hidden(name)]
+        holds = f"it holds {_some(inside)}" if inside else "it is empty"
+        wanted = f" ending in {' or '.join(extensions)}" if extensions else ""
+        return ConfigError(
+            f"the folder {asked!r} has no files{wanted}; {holds}",
+            fix="name the files or a glob such as 'folder/**/*.json'" if inside else "check the path",
+        )
+    parent = path
+    while parent not in ("", "/") and not (parent != path and filesystem.isdir(parent)):
+        parent = posixpath.dirname(parent.rstrip("/"))
+    missing = path[len(parent) :].strip("/").partition("/")[0]
+    what = f"no file matches {asked!r}" if _MAGIC & set(path) else f"{asked!r} does not exist"
+    siblings = _names(filesystem, parent)
+    close = nearest(missing, siblings)
+    if close:
+        hint = f"did you mean {' or '.join(repr(posixpath.join(parent, each)) for each in close)}?"
+    elif siblings:
+        hint = f"the nearest folder that exists is {parent!r}; it holds {_some(siblings)}"
+    else:
+        hint = "check the path, or the variable it came from"
+    return ConfigError(what, fix=hint)
+
+
+def _names(filesystem: AbstractFileSystem, folder: str) -> list[str]:
+    try:
+        return sorted(posixpath.basename(str(name).rstrip("/")) for name in filesystem.ls(folder, detail=False))
+    except (OSError, ValueError):  # this only serves a better message
+        return []
+
+
+def _some(names: Iterable[str]) -> str:
+    shown, names = 5, list(names)
+    text = ", ".join(repr(name) for name in names[:shown])
+    return f"{text} and {len(names) - shown} more" if len(names) > shown else text

@@ -1,0 +1,81 @@
+"""Give every row its identity: the file it came from and its record number or byte offset in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from curator_core.errors import DataError
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PROVENANCE_COLUMNS", "check_column_names", "own_name", "with_provenance", "without_provenance"]
+
+PROVENANCE_COLUMNS = (SOURCE_COLUMN, ROW_COLUMN)
+
+
+def with_provenance(table: pa.Table, path: str, rows: Any, columns: Sequence[str] | None = None) -> pa.Table:
+    """Select columns and add ``_source`` and ``_row``.
+
+    Columns of those names that the file itself has (written with ``keep_provenance``) come out as ``_source_in_file``
+    and ``_row_in_file``: the provenance of a row is always the file that this run read it from, and nothing is lost.
+
+    Args:
+        table: Rows as the file has them.
+        path: The file.
+        rows: Record number or byte offset of every row (anything numpy takes).
+        columns: Columns to keep, in this order; one that the file lacks is null. All, where None.
+    """
+    names = _free_names(table.column_names)
+    arrays = list(table.columns)
+    if columns is not None:
+        have = dict(zip(names, arrays, strict=True))
+        names = [name for name in columns if name not in PROVENANCE_COLUMNS]
+        arrays = [have[name] if name in have else pa.nulls(table.num_rows) for name in names]
+    positions = pa.array(np.asarray(rows, dtype=np.int64))
+    zeros = pa.array(np.zeros(len(positions), dtype=np.int32))
+    source = pa.DictionaryArray.from_arrays(zeros, pa.array([path], pa.string()))
+    return pa.Table.from_arrays([*arrays, source, positions], names=[*names, *PROVENANCE_COLUMNS])
+
+
+def without_provenance(table: pa.Table) -> pa.Table:
+    """Return the table without its provenance columns."""
+    return table.drop_columns([name for name in PROVENANCE_COLUMNS if name in table.column_names])
+
+
+def own_name(name: str, *, taken: Sequence[str] = ()) -> str:
+    """Return what a column of the file is called in the output.
+
+    >>> own_name("text"), own_name("_row")
+    ('text', '_row_in_file')
+    """
+    if name not in PROVENANCE_COLUMNS:
+        return name
+    name = f"{name}_in_file"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def check_column_names(names: Sequence[str], path: str) -> None:
+    """Refuse a file in which two columns share a name: every later stage would pick one of them at random.
+
+    Raises:
+        DataError: Names the columns.
+    """
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"several columns are called {', '.join(map(repr, twice))}",
+            source=path,
+            fix="rename the columns in the file",
+        )
+
+
+def _free_names(names: Sequence[str]) -> list[str]:
+    return [own_name(name, taken=names) for name in names]

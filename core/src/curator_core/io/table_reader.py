@@ -1,0 +1,131 @@
+"""Read files of tables: the stage that reads units of work, and the base of the readers that plugins offer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_core.errors import DataError
+from curator_core.io.formats import format_named
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.io.list_stage import ListFiles
+from curator_core.recording import BadRecord, current
+from curator_core.stage import CompositeStage, ProcessingStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from curator_core.stage import Columns
+    from curator_core.tasks import FileSlice
+
+__all__ = ["ReadTable", "TableReader"]
+
+
+@dataclass
+class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
+    """Read units of work into tables of about ``batch_bytes``.
+
+    Neighbouring small files share a table where their columns agree. A file that cannot be read is reported as a bad
+    record; the other files of the unit come out.
+
+    Args:
+        format: Table format.
+        columns: Columns to read; all, where None. ``_source`` and ``_row`` always come along.
+        batch_bytes: Size of a table.
+        limits: Caps against hostile files.
+        batch_type: Type of task to make.
+    """
+
+    format: str
+    columns: list[str] | None = field(default=None, kw_only=True)
+    batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limits: Limits = field(default=Limits(), kw_only=True)
+    batch_type: type[TableBatch] = field(default=TableBatch, kw_only=True)
+
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        format_named(self.format)
+
+    def process(self, task: FileGroupTask) -> Iterator[TableBatch]:
+        """Yield the tables of a unit of work."""
+        from curator_core.io.joining import join_tables
+
+        for table in join_tables(self._tables(task.data), self.batch_bytes):
+            yield self.batch_type(data=table, dataset_name=task.dataset_name, meta=dict(task.meta))
+
+    def outputs(self) -> Columns:
+        return _with_provenance_names(self.columns)
+
+    def _tables(self, pieces: Iterable[FileSlice]) -> Iterator[pa.Table]:
+        reader = format_named(self.format)
+        for piece in pieces:
+            tables = reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
+            try:
+                yield from tables
+            except DataError as error:
+                message = error.message.removeprefix(f"{piece.path}: ")
+                current().bad_record(BadRecord(message, piece.path, error.row, error_type="UnreadableFile"))
+
+
+@dataclass
+class TableReader(CompositeStage[EmptyTask, TableBatch]):
+    """Base of stages that read a table format: lists and cuts the files, then reads the pieces.
+
+    >>> @dataclass
+    ... class ReadLines(TableReader):
+    ...     format = "jsonl"
+    >>> [stage.name for stage in ReadLines("data").decompose()]
+    ['ReadLines.files', 'ReadLines']
+
+    Args:
+        paths: Files, folders, globs or URLs.
+        columns: Columns to read; all, where None.
+        block_bytes: Size of a unit of work and of a table.
+        limit_files: Take only the first so many files.
+    """
+
+    paths: str | list[str]
+    columns: list[str] | None = field(default=None, kw_only=True)
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+
+    format: ClassVar[str] = "jsonl"
+    batch_type: ClassVar[type[TableBatch]] = TableBatch
+    limits: ClassVar[Limits] = Limits()
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        reader = ReadTable(
+            self.format,
+            columns=self.columns,
+            batch_bytes=self.block_bytes,
+            limits=self.limits,
+            batch_type=self.batch_type,
+        )
+        return [self._listing(), reader.with_(name=self.name)]
+
+    def outputs(self) -> Columns:
+        return _with_provenance_names(self.columns)
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check the paths and find the columns, as :meth:`ListFiles.preflight`."""
+        return self._listing().preflight()
+
+    def _listing(self) -> ListFiles:
+        listing = ListFiles(
+            self.paths,
+            format=self.format,
+            block_bytes=self.block_bytes,
+            limit_files=self.limit_files,
+            columns=self.columns,
+        )
+        return listing.with_(name=f"{self.name}.files")
+
+
+def _with_provenance_names(columns: Sequence[str] | None) -> list[str]:
+    own = [name for name in columns or () if name not in (SOURCE_COLUMN, ROW_COLUMN)]
+    return [*own, SOURCE_COLUMN, ROW_COLUMN]
