@@ -1,0 +1,1 @@
+"""One module per sub-command, each with ``add_arguments(parser)`` and ``run(args)``."""

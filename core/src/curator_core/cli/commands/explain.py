@@ -1,0 +1,66 @@
+"""``curator explain``: the plan of a pipeline, without running it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from curator_core.cli.pipeline_arguments import (
+    add_inputs_argument,
+    add_json_argument,
+    add_pipeline_arguments,
+    load,
+)
+from curator_core.cli.terminal import print_data, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from curator_core.config import LoadedPipeline
+    from curator_core.plan import Plan, PlannedStage
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_pipeline_arguments(parser)
+    add_inputs_argument(parser)
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the plan."""
+    loaded = load(args.pipeline, args.variables)
+    plan = loaded.build(check_inputs=not args.no_inputs)
+    if args.json:
+        print_json(_plan_values(plan, loaded))
+        return
+    if loaded.pipeline.description:
+        print_data(loaded.pipeline.description)
+    print_data(plan.describe())
+    options = "".join(f" {name}={value}" for name, value in loaded.executor_options.items())
+    print_data(f"executor {loaded.executor_name}{options}")
+
+
+def _plan_values(plan: Plan, loaded: LoadedPipeline) -> dict[str, Any]:
+    return {
+        "name": plan.pipeline_name,
+        "description": loaded.pipeline.description,
+        "executor": {"name": loaded.executor_name, **loaded.executor_options},
+        "stages": [_stage_values(planned) for planned in plan.stages],
+    }
+
+
+def _stage_values(planned: PlannedStage) -> dict[str, Any]:
+    return {
+        "name": planned.stage.name,
+        "input_type": getattr(planned.input_type, "__name__", "Any"),
+        "output_type": getattr(planned.output_type, "__name__", "Any"),
+        "resources": dataclasses.asdict(planned.stage.resources),
+        "batch_size": planned.stage.batch_size,
+        "workers": planned.stage.num_workers(),
+        "reads": list(planned.reads),
+        "adds": list(planned.adds),
+        "columns": None if planned.columns is None else list(planned.columns),
+    }

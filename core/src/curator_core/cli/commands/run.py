@@ -1,0 +1,99 @@
+"""``curator run``: run a pipeline and say what became of the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curator_core.cli import exit_codes
+from curator_core.cli.interruption import stop_on_interrupt
+from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.progress import show_progress
+from curator_core.cli.terminal import print_data, print_json
+from curator_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from curator_core.config import LoadedPipeline
+    from curator_core.executors.base import Executor
+    from curator_core.pipeline import Pipeline
+    from curator_core.result import RunResult
+
+__all__ = ["add_arguments", "run"]
+
+_SHOWN_OUTPUTS = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_pipeline_arguments(parser)
+    parser.add_argument("--limit", type=positive, metavar="N", help="read only the first N rows")
+    parser.add_argument("--run-dir", metavar="DIR", help="keep plan, quarantine, dropped rows and result here")
+    parser.add_argument("--executor", metavar="NAME", help="run with this executor instead of the file's")
+    parser.add_argument("--threads", type=positive, metavar="N", help="tasks side by side in the local executor")
+    parser.add_argument(
+        "--on-error", choices=("quarantine", "raise", "skip"), help="what happens to a task that keeps failing"
+    )
+    parser.add_argument(
+        "--save-dropped", action="store_true", help="keep the rows that filters drop in the run directory"
+    )
+    add_json_argument(parser)
+    parser.add_argument("--quiet", "-q", action="store_true", help="show no progress and no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the pipeline, show progress, then the summary."""
+    from curator_core.run import RunState, run_plan
+
+    if args.save_dropped and args.run_dir is None:
+        raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")
+    loaded = load(args.pipeline, args.variables)
+    executor = _executor(loaded, args)
+    if args.save_dropped:
+        _save_dropped(loaded.pipeline)
+    plan = loaded.build()
+    state = RunState(args.run_dir)
+    with stop_on_interrupt(state.stop_requested), show_progress(state, quiet=args.quiet):
+        result = run_plan(plan, executor, state=state)
+    if args.json:
+        print_json(result.to_dict())
+    elif not args.quiet:
+        print_data(_summary(result))
+    return _status(result)
+
+
+def _executor(loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
+    """Make the executor: what the command line says wins over what the file says."""
+    from curator_core.config.executors import make_executor
+
+    name = args.executor or loaded.executor_name
+    # Options in the file belong to the executor that the file names.
+    options: dict[str, Any] = dict(loaded.executor_options) if name == loaded.executor_name else {}
+    given = {"limit": args.limit, "threads": args.threads, "on_error": args.on_error}
+    options.update({option: value for option, value in given.items() if value is not None})
+    return make_executor(name, options)
+
+
+def _save_dropped(pipeline: Pipeline) -> None:
+    pipeline.stages = [
+        stage.with_(save_dropped=True) if "save_dropped" in stage.options else stage for stage in pipeline.stages
+    ]
+
+
+def _summary(result: RunResult) -> str:
+    lines = [result.report()]
+    outputs = result.outputs
+    if outputs:
+        lines.append(f"{len(outputs):,} file{'s' if len(outputs) > 1 else ''} written:")
+        lines.extend(f"    {path}" for path in outputs[:_SHOWN_OUTPUTS])
+        if len(outputs) > _SHOWN_OUTPUTS:
+            lines.append(f"    … and {len(outputs) - _SHOWN_OUTPUTS:,} more")
+    if result.run_dir is not None:
+        lines.append(f"run directory: {result.run_dir}")
+    return "\n".join(lines)
+
+
+def _status(result: RunResult) -> int:
+    if result.interrupted:
+        return exit_codes.INTERRUPTED
+    return exit_codes.QUARANTINED if result.quarantined_count else exit_codes.OK

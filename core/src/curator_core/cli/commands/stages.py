@@ -1,0 +1,92 @@
+"""``curator stages``: list the installed stages, or show all about one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from curator_core.cli.pipeline_arguments import add_json_argument
+from curator_core.cli.terminal import columns_text, paint, print_data, print_json
+from curator_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from curator_core.registry import RegisteredStage, Registry
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "show"), default="list", help="what to do (default: list)"
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="stage to show, such as text.word_count")
+    parser.add_argument("--plugin", metavar="NAME", help="list only the stages of one plugin")
+    parser.add_argument("--kind", metavar="KIND", help="list only one kind: reader, filter, modifier, writer, …")
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the list, or one stage."""
+    from curator_core.registry import default_registry
+
+    registry = default_registry()
+    if args.action == "show":
+        if args.name is None:
+            raise ConfigError("stages show: which stage?", fix="for example: curator stages show core.sample")
+        _show(args.name, registry, as_json=args.json)
+        return
+    if args.name is not None:
+        raise ConfigError(f"stages list takes no name, got {args.name!r}", fix=f"curator stages show {args.name}")
+    chosen = {
+        name: each
+        for name, each in registry.stages.items()
+        if args.plugin in (None, each.plugin.name) and args.kind in (None, each.spec.kind)
+    }
+    if args.json:
+        print_json([_listing_values(name, each) for name, each in chosen.items()])
+    else:
+        print_data(columns_text([("NAME", "KIND", "SUMMARY"), *(_listing_row(*item) for item in chosen.items())]))
+
+
+def _listing_values(name: str, stage: RegisteredStage) -> dict[str, Any]:
+    return {
+        "name": name,
+        "plugin": stage.plugin.name,
+        "kind": stage.spec.kind,
+        "summary": stage.spec.summary,
+        "available": stage.available,
+        "missing": list(stage.missing),
+    }
+
+
+def _listing_row(name: str, stage: RegisteredStage) -> tuple[str, str, str]:
+    missing = "" if stage.available else f" [needs {', '.join(stage.missing)}: pip install {stage.pip}]"
+    return name, stage.spec.kind, stage.spec.summary + missing
+
+
+def _show(name: str, registry: Registry, *, as_json: bool) -> None:
+    from curator_core.cli.stage_page import describe_stage
+
+    page = describe_stage(name, registry)
+    if as_json:
+        print_json(page)
+        return
+    print_data(f"{paint(name, 'bold')}  ({page['kind']}, plugin {page['plugin']})")
+    print_data(page["description"])
+    if page["parameters"]:
+        print_data("\nparameters")
+        for each in page["parameters"]:
+            default = "required" if each["required"] else f"default {json.dumps(each['default'])}"
+            print_data(f"  {paint(each['name'], 'cyan')}: {each['type']} ({default})")
+            if each["description"]:
+                print_data(f"      {each['description']}")
+    for label in ("reads", "adds", "resources", "requires"):
+        if page[label]:
+            shown = ", ".join(page[label]) if isinstance(page[label], list) else page[label]
+            print_data(f"\n{label}: {shown}")
+    if page["missing"]:
+        print_data(f"missing: {', '.join(page['missing'])}; {page['install']}")
+    print_data("\nexample\n" + "\n".join(f"  {line}" for line in page["example"].splitlines()))

@@ -1,0 +1,44 @@
+"""``curator validate``: check pipeline files, run nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curator_core.cli import exit_codes
+from curator_core.cli.failures import report_failure, wants_traceback
+from curator_core.cli.pipeline_arguments import add_inputs_argument, add_json_argument, add_set_argument, load
+from curator_core.cli.terminal import paint, print_data, print_json
+from curator_core.errors import CuratorError
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("pipelines", metavar="P.yaml", nargs="+", help="pipeline files")
+    add_set_argument(parser)
+    add_inputs_argument(parser)
+    add_json_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check every file, also behind one that is wrong."""
+    status = exit_codes.OK
+    results: list[dict[str, Any]] = []
+    for path in args.pipelines:
+        try:
+            plan = load(path, args.variables).build(check_inputs=not args.no_inputs)
+        except CuratorError as error:
+            status = max(status, report_failure(error, with_traceback=wants_traceback(flag=args.traceback)))
+            results.append({"path": path, "valid": False, "error": str(error)})
+            continue
+        names = [planned.stage.name for planned in plan.stages]
+        results.append({"path": path, "valid": True, "stages": names})
+        if not args.json:
+            print_data(f"{path}: {paint('ok', 'green')}, {len(names)} stages")
+    if args.json:
+        print_json(results)
+    return status

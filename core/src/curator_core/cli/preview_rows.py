@@ -1,0 +1,229 @@
+"""Run a few rows through a plan, stage by stage, and note what each stage did to every row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import PipelineError
+from curator_core.executors.local import LocalExecutor
+from curator_core.plan import Plan
+from curator_core.recording import Recording
+from curator_core.run import RunState, stream_plan
+from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.stage_types import is_known, is_table
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from curator_core.plan import PlannedStage
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["CellChange", "DroppedRow", "Preview", "StagePreview", "preview_plan"]
+
+Key = tuple[Any, Any, int]
+"""Identity of a row: its file, its place there, and a count for rows that were made several of."""
+_PROVENANCE = (SOURCE_COLUMN, ROW_COLUMN)
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """A value that a stage changed, added or removed."""
+
+    row: int
+    column: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class DroppedRow:
+    """A row that did not come out of a stage."""
+
+    row: int
+    reason: str
+    score: Any
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StagePreview:
+    """What one stage did.
+
+    Args:
+        stage: Its name.
+        rows_in: Rows it got.
+        rows_out: Rows it made.
+        added: Columns it added.
+        removed: Columns it removed.
+        changes: Cells it changed or added, in rows that came through.
+        dropped: Rows that did not come through.
+        problems: Records it refused, or the exception that ended the preview.
+        note: Why it was not run, where it was not.
+    """
+
+    stage: str
+    rows_in: int = 0
+    rows_out: int = 0
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changes: tuple[CellChange, ...] = ()
+    dropped: tuple[DroppedRow, ...] = ()
+    problems: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass
+class Preview:
+    """The rows that were read, and what each stage did to them."""
+
+    read_by: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    stages: list[StagePreview] = field(default_factory=list)
+    result: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+
+
+def preview_plan(plan: Plan, *, rows: int) -> Preview:
+    """Read some rows and take them through the plan, up to the first stage that writes.
+
+    Raises:
+        PipelineError: No stage of the plan makes tables.
+    """
+    first = next((position for position, each in enumerate(plan.stages) if is_table(each.output_type)), None)
+    if first is None:
+        raise PipelineError(
+            f"pipeline {plan.pipeline_name!r} has no stage that makes table rows, so there is nothing to preview",
+            fix="begin the pipeline with a reader",
+        )
+    state = RunState()
+    reading = Plan(plan.pipeline, plan.stages[: first + 1])
+    batches = list(stream_plan(reading, LocalExecutor(limit=rows), state=state))
+    preview = Preview(plan.stages[first].stage.name)
+    preview.problems = [f"{record.where}: {record.message}" for record in state.quarantined]
+    tables = [each for each in _with_identity(batches) if isinstance(each, TableBatch)]
+    numbers = {key: number for number, key in enumerate(_keys(tables), start=1)}
+    preview.rows = _visible_rows(tables)
+    for position, planned in enumerate(plan.stages[first + 1 :], start=first + 1):
+        if is_known(planned.output_type) and not is_table(planned.output_type):
+            later = [each.stage.name for each in plan.stages[position:]]
+            preview.stages.extend(StagePreview(name, note="not run in a preview") for name in later)
+            break
+        step, tables = _run_stage(planned, tables, numbers)
+        preview.stages.append(step)
+        if not tables:
+            break
+    shown = zip(_keys(tables), _visible_rows(tables), strict=True)
+    preview.result = [(numbers.get(key, 0), values) for key, values in shown]
+    return preview
+
+
+def _run_stage(
+    planned: PlannedStage, batches: list[TableBatch], numbers: dict[Key, int]
+) -> tuple[StagePreview, list[TableBatch]]:
+    stage = planned.stage
+    if "save_dropped" in stage.options:
+        stage = stage.with_(save_dropped=True)
+    recording = Recording()
+    outputs: list[TableBatch] = []
+    problems: list[str] = []
+    try:
+        stage.setup_on_node(NodeInfo())
+        stage.setup(WorkerInfo())
+        with recording.active():
+            for batch in batches:
+                outputs.extend(_process(stage, batch))
+    except Exception as error:  # noqa: BLE001 - a stage may raise anything; the preview shows it
+        problems.append(f"{type(error).__name__}: {error}")
+    finally:
+        stage.teardown()
+    problems += [bad.message for bad in recording.bad_records]
+    return _compare(stage.name, batches, outputs, recording.dropped_rows, numbers, tuple(problems)), outputs
+
+
+def _process(stage: ProcessingStage[Any, Any], batch: TableBatch) -> list[TableBatch]:
+    result = stage.process(batch)
+    if result is None:
+        return []
+    several = result if isinstance(result, (Sequence, Iterator)) else [result]
+    return [each for each in several if isinstance(each, TableBatch)]
+
+
+def _compare(
+    name: str,
+    before: list[TableBatch],
+    after: list[TableBatch],
+    dropped_tables: list[pa.Table],
+    numbers: dict[Key, int],
+    problems: tuple[str, ...],
+) -> StagePreview:
+    old = dict(zip(_keys(before), _visible_rows(before), strict=True))
+    new = dict(zip(_keys(after), _visible_rows(after), strict=True))
+    reasons = _reasons(dropped_tables)
+    columns_before, columns_after = _columns(before), _columns(after) if after else _columns(before)
+    changes = [
+        CellChange(numbers.get(key, 0), column, old[key].get(column), values.get(column))
+        for key, values in new.items()
+        if key in old
+        for column in columns_after
+        if old[key].get(column) != values.get(column) or column not in columns_before
+    ]
+    dropped = [
+        DroppedRow(numbers.get(key, 0), *reasons.get(key, ("removed", None)), values)
+        for key, values in old.items()
+        if key not in new
+    ]
+    return StagePreview(
+        name,
+        rows_in=len(old),
+        rows_out=len(new),
+        added=tuple(each for each in columns_after if each not in columns_before),
+        removed=tuple(each for each in columns_before if each not in columns_after),
+        changes=tuple(changes),
+        dropped=tuple(dropped),
+        problems=problems,
+    )
+
+
+def _with_identity(batches: Sequence[Any]) -> Iterator[Any]:
+    """Give rows of readers that note no provenance a number, so that they can be followed."""
+    count = 0
+    for batch in batches:
+        if isinstance(batch, TableBatch) and ROW_COLUMN not in batch.columns:
+            yield batch.with_column(ROW_COLUMN, list(range(count, count + batch.num_rows)))
+            count += batch.num_rows
+        else:
+            yield batch
+
+
+def _keys(batches: list[TableBatch]) -> list[Key]:
+    seen: Counter[tuple[Any, Any]] = Counter()
+    keys: list[Key] = []
+    for batch in batches:
+        for index in range(batch.num_rows):
+            source = batch.row_source(index)
+            keys.append((*source, seen[source]))
+            seen[source] += 1
+    return keys
+
+
+def _visible_rows(batches: list[TableBatch]) -> list[dict[str, Any]]:
+    return [
+        {column: value for column, value in row.items() if column not in _PROVENANCE}
+        for batch in batches
+        for row in batch.data.to_pylist()
+    ]
+
+
+def _columns(batches: list[TableBatch]) -> list[str]:
+    names = dict.fromkeys(column for batch in batches for column in batch.columns)
+    return [name for name in names if name not in _PROVENANCE]
+
+
+def _reasons(tables: list[pa.Table]) -> dict[Key, tuple[str, Any]]:
+    dropped = [TableBatch(data=table) for table in tables]
+    rows = [row for table in tables for row in table.to_pylist()]
+    return {key: (row["_reason"], row["_score"]) for key, row in zip(_keys(dropped), rows, strict=True)}

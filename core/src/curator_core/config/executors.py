@@ -1,0 +1,59 @@
+"""Executors from names and values, as pipeline files and the command line give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curator_core.config.params import construct
+from curator_core.config.problems import render_path
+from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.specs import ExecutorSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_core.executors.base import Executor
+    from curator_core.registry import Registry
+
+__all__ = ["DEFAULT_EXECUTOR", "executor_class", "make_executor", "short_names"]
+
+DEFAULT_EXECUTOR = "local"
+
+
+def make_executor(name: str, options: Mapping[str, Any], *, registry: Registry | None = None) -> Executor:
+    """Make an executor by its registry name.
+
+    >>> make_executor("local", {"threads": 2}).threads
+    2
+
+    Raises:
+        UnknownNameError: There is no such executor.
+        ConfigError: Lists every option that does not fit.
+    """
+    from curator_core.registry import default_registry
+
+    executor, faults = construct(executor_class(name, registry or default_registry()), options)
+    if faults:
+        lines = (f"{render_path((f'executor {name}', *fault.path))}: {fault.what}" for fault in faults)
+        raise ConfigError("\n".join(lines))
+    made: Executor = executor
+    return made
+
+
+def executor_class(name: str, registry: Registry) -> type:
+    """Import the class of an executor.
+
+    Raises:
+        UnknownNameError: There is no such executor.
+    """
+    try:
+        cls: type = registry.find(ExecutorSpec, name).load()
+    except UnknownNameError as error:
+        known = short_names(registry)
+        raise UnknownNameError("executor", name, known, fix=f"known: {', '.join(known)}") from error
+    return cls
+
+
+def short_names(registry: Registry) -> list[str]:
+    """Return the names of all executors as files write them: those of core without ``core.``."""
+    return [name.removeprefix("core.") for name in registry.executors]

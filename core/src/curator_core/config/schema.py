@@ -1,0 +1,171 @@
+"""A JSON schema of pipeline files over all installed stages, so that editors complete and check them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curator_core.config.docstrings import summary_line
+from curator_core.config.executors import short_names
+from curator_core.config.loader import FILE_VERSION
+from curator_core.config.params import option_type
+from curator_core.config.signature import REQUIRED, accepts_any_parameter, parameters_of
+from curator_core.config.validation import adapter_for
+from curator_core.errors import CuratorError
+from curator_core.filter import Filter
+from curator_core.stage import ProcessingStage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curator_core.config.signature import Parameter
+    from curator_core.registry import Registry
+
+__all__ = ["DIALECT", "pipeline_schema"]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VARIABLE = {"$ref": "#/$defs/variable"}
+_PLAIN_JSON = (str, int, float, bool, list, dict, type(None))
+
+
+def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
+    """Return the schema of a pipeline file.
+
+    A stage that cannot be imported is left out, with its reason in ``$comment``.
+    """
+    from curator_core.registry import default_registry
+
+    registry = registry or default_registry()
+    definitions: dict[str, Any] = {
+        "variable": {"type": "string", "pattern": r"\$\{", "description": "A value from --set or the environment."}
+    }
+    stages: dict[str, Any] = {}
+    bare: list[str] = []
+    left_out: list[str] = []
+    options: dict[str, Any] = dict(_options(ProcessingStage)) | dict(_options(Filter))
+    for name, registered in registry.stages.items():
+        try:
+            target = registry.stage_target(name)
+        except CuratorError as error:
+            left_out.append(f"{name}: {error.message}")
+            continue
+        cls = target if isinstance(target, type) else type(target)
+        options |= dict(_options(cls))
+        stages[name] = _stage_schema(cls, is_class=isinstance(target, type))
+        stages[name]["description"] = registered.spec.summary or summary_line(cls.__doc__)
+        if not stages[name].get("required"):
+            bare.append(name)
+            stages[name]["type"] = ["object", "null"]
+    schema = _file_schema(stages, bare, options, _executor_schemas(registry))
+    schema["$defs"] = definitions | _lift_definitions(schema)
+    if left_out:
+        schema["$comment"] = "left out: " + "; ".join(left_out)
+    return schema
+
+
+def _file_schema(
+    stages: Mapping[str, Any], bare: list[str], options: Mapping[str, Any], executors: list[dict[str, Any]]
+) -> dict[str, Any]:
+    # One object with every stage as a property completes better in editors than one alternative per stage.
+    entry = {
+        "type": "object",
+        "properties": {**stages, "with": _object({**options}, description="Options of the stage.")},
+        "additionalProperties": False,
+        "minProperties": 1,
+        "maxProperties": 2,
+    }
+    properties = {
+        "version": {"const": FILE_VERSION, "description": "Version of the file format."},
+        "name": {"type": ["string", "number"], "description": "Name in reports; the file's name unless given."},
+        "description": {"type": "string", "description": "What the pipeline is for."},
+        "stages": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"anyOf": [{"enum": bare, "description": "A stage with its defaults."}, entry]},
+        },
+        "executor": {"anyOf": executors, "description": "How to run it."},
+    }
+    schema = _object(properties, description="A curator pipeline.", required=["version", "stages"])
+    return {"$schema": DIALECT, "title": "curator pipeline", **schema}
+
+
+def _stage_schema(cls: type, *, is_class: bool) -> dict[str, Any]:
+    if not is_class:  # made of a function: no parameters
+        return _object({})
+    return _parameters_schema(cls)
+
+
+def _parameters_schema(cls: type) -> dict[str, Any]:
+    parameters = parameters_of(cls)
+    schema = _object(
+        {each.name: _parameter_schema(each) for each in parameters.values()},
+        required=[each.name for each in parameters.values() if each.required],
+    )
+    schema["additionalProperties"] = accepts_any_parameter(cls)
+    return schema
+
+
+def _parameter_schema(parameter: Parameter) -> dict[str, Any]:
+    schema = _or_variable(_type_schema(parameter.annotation))
+    if parameter.description:
+        schema["description"] = parameter.description
+    if parameter.default is not REQUIRED and isinstance(parameter.default, _PLAIN_JSON):
+        schema["default"] = parameter.default
+    return schema
+
+
+def _options(cls: type[ProcessingStage[Any, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for option in cls.options:
+        yield option, _or_variable(_type_schema(option_type(cls, option)))
+
+
+def _executor_schemas(registry: Registry) -> list[dict[str, Any]]:
+    names = short_names(registry)
+    schemas: list[dict[str, Any]] = [{"enum": names}]
+    for name, registered in zip(names, registry.executors.values(), strict=True):
+        try:
+            schema = _parameters_schema(registered.load())
+        except CuratorError:
+            continue
+        schema["properties"] = {"name": {"const": name}, **schema["properties"]}
+        schema["required"] = ["name", *schema.get("required", [])]
+        schemas.append(schema)
+    return schemas
+
+
+def _or_variable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Let ``${NAME}`` stand for a value of any type."""
+    return schema if not schema or schema.get("type") == "string" else {"anyOf": [schema, _VARIABLE]}
+
+
+def _type_schema(annotation: Any) -> dict[str, Any]:
+    """Return the schema of a type; a type without one (a callable, a foreign class) accepts anything."""
+    from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation
+
+    try:
+        around = adapter_for(annotation).json_schema(mode="validation")
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation):
+        return {}
+    schema: dict[str, Any] = dict(around["prefixItems"][0])
+    if "$defs" in around:
+        schema["$defs"] = around["$defs"]
+    return schema
+
+
+def _lift_definitions(schema: Any) -> dict[str, Any]:
+    """Move nested ``$defs`` to the top, where references look for them."""
+    found: dict[str, Any] = {}
+    children = list(schema.values()) if isinstance(schema, dict) else schema if isinstance(schema, list) else []
+    if isinstance(schema, dict) and isinstance(schema.get("$defs"), dict):
+        found |= schema.pop("$defs")
+    for child in children:
+        found |= _lift_definitions(child)
+    return found
+
+
+def _object(properties: dict[str, Any], *, description: str = "", required: list[str] | None = None) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = required
+    if description:
+        schema["description"] = description
+    return schema
