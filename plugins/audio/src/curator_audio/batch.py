@@ -1,0 +1,18 @@
+"""The task type of audio: rows are recordings or segments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curator_core.tasks import TableBatch
+
+__all__ = ["AudioBatch"]
+
+
+@dataclass
+class AudioBatch(TableBatch):
+    """A table of recordings, one a row: where the file is (``uri``), its bytes if asked for, transcripts beside them.
+
+    >>> AudioBatch(data={"uri": ["hello.wav"], "duration_s": [1.5]}).num_rows
+    1
+    """

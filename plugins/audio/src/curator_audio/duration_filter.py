@@ -1,0 +1,52 @@
+"""Drop recordings that are too short or too long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from curator_core.errors import ConfigError
+from curator_core.filter import Filter, Verdict
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns
+    from curator_core.tasks import TableBatch
+
+__all__ = ["DurationFilter"]
+
+
+@dataclass
+class DurationFilter(Filter):
+    """Keep recordings that last ``min_s`` to ``max_s`` seconds; one of unknown duration is dropped as a missing value.
+
+    >>> from curator_audio import AudioBatch
+    >>> batch = AudioBatch(data={"uri": ["a.wav", "b.wav"], "duration_s": [0.5, 30.0]})
+    >>> DurationFilter(min_s=1, max_s=60).process(batch).data["uri"].to_pylist()
+    ['b.wav']
+
+    Args:
+        min_s: Shortest duration to keep, in seconds.
+        max_s: Longest duration to keep, in seconds; None for no limit.
+        duration_field: Column with the duration in seconds.
+    """
+
+    min_s: float = 0.1
+    max_s: float | None = None
+    duration_field: str = "duration_s"
+
+    name = "audio.duration_filter"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.max_s is not None and self.min_s > self.max_s:
+            raise ConfigError(f"{self.name}: min_s={self.min_s} is more than max_s={self.max_s}; nothing would be kept")
+
+    def inputs(self) -> Columns:
+        return [self.duration_field]
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        duration = batch.series(self.duration_field)
+        reasons = {"too_short": duration < self.min_s}
+        if self.max_s is not None:
+            reasons["too_long"] = duration > self.max_s
+        return Verdict(duration, reasons)

@@ -1,0 +1,91 @@
+"""Add what an audio file says about itself as columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from curator_audio.audio_info import probe_audio
+from curator_core.errors import DataError
+from curator_core.io.filesystems import open_slice
+from curator_core.recording import BadRecord, current
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import FileSlice, TableBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO, TypeAlias
+
+    from curator_audio.audio_info import AudioInfo
+    from curator_core.stage import Columns
+
+    Outcome: TypeAlias = AudioInfo | DataError | None
+
+__all__ = ["AUDIO_COLUMNS", "Probe"]
+
+AUDIO_COLUMNS: Mapping[str, pa.DataType] = {
+    "duration_s": pa.float64(),
+    "sample_rate": pa.int32(),
+    "channels": pa.int32(),
+    "format": pa.string(),
+}
+
+
+@dataclass
+class Probe(ProcessingStage[TableBatch, TableBatch]):
+    """Add duration, sample rate, channels and format of each recording; no sample is decoded.
+
+    A file that cannot be opened is quarantined; a row without a path (or bytes) gets nulls.
+
+    Args:
+        uri_field: Column with the paths or URLs of the files.
+        bytes_field: Column with their content, where it has been read; None to open the files.
+    """
+
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def inputs(self) -> Columns:
+        return [self.bytes_field or self.uri_field]
+
+    def outputs(self) -> Columns:
+        return list(AUDIO_COLUMNS)
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        outcomes = self._probe_bytes(task) if self.bytes_field else self._probe_files(task)
+        for index, outcome in enumerate(outcomes):
+            if isinstance(outcome, DataError):
+                source, row = task.row_source(index)
+                message = outcome.message.removeprefix(f"{source}: ")
+                current().bad_record(BadRecord(message, source=source, row=row, error_type="UnreadableAudio"))
+        infos = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
+        if task.num_rows and not infos:
+            return None
+        readable = pa.array([not isinstance(outcome, DataError) for outcome in outcomes], pa.bool_())
+        batch = task.with_data(task.data.filter(readable))
+        for name, kind in AUDIO_COLUMNS.items():
+            batch = batch.with_column(name, pa.array([getattr(info, name, None) for info in infos], kind))
+        return batch
+
+    def _probe_bytes(self, task: TableBatch) -> list[Outcome]:
+        return [
+            _attempt(io.BytesIO, value.as_buffer()) if value.is_valid else None
+            for value in task.data.column(self.bytes_field)
+        ]
+
+    def _probe_files(self, task: TableBatch) -> list[Outcome]:
+        return [None if path is None else _attempt(open_slice, FileSlice(path)) for path in task.text(self.uri_field)]
+
+
+def _attempt(open_file: Callable[[Any], BinaryIO], content: Any) -> Outcome:
+    try:
+        with open_file(content) as file:
+            return probe_audio(file)
+    except DataError as error:
+        return error

@@ -1,0 +1,51 @@
+"""Read audio files as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_audio.audio_info import EXTENSIONS
+from curator_audio.batch import AudioBatch
+from curator_audio.probe import AUDIO_COLUMNS, Probe
+from curator_core.io import FolderReader
+from curator_core.tasks import TableBatch
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, ProcessingStage
+
+__all__ = ["ReadFolder"]
+
+
+@dataclass
+class ReadFolder(FolderReader):
+    """Make a row of every audio file, with its duration, sample rate, channels and format.
+
+    The columns are ``uri``, ``size_bytes``, ``duration_s``, ``sample_rate``, ``channels`` and ``format``. A file that
+    is not audio is quarantined; the others come through.
+
+    >>> [stage.name for stage in ReadFolder("speech").decompose()]
+    ['audio.read_folder.files', 'audio.read_folder.rows', 'audio.read_folder']
+
+    Args:
+        paths: Files, folders, globs or URLs. In folders, files with the extension of a common audio format are taken.
+        with_bytes: Add the content of the files in the column ``bytes``; without it a later stage opens the file.
+        block_bytes: Bytes of files in a unit of work and in a table.
+        max_file_bytes: With ``with_bytes``, a larger file is quarantined.
+        limit_files: Take only the first so many files.
+    """
+
+    with_bytes: bool = field(default=False, kw_only=True)
+
+    name = "audio.read_folder"
+    extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
+    batch_type: ClassVar[type[TableBatch]] = AudioBatch
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the stages that list the files, make rows of them, and look into them."""
+        files, rows = super().decompose()
+        probe = Probe(bytes_field="bytes" if self.with_bytes else None)
+        return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
+
+    def outputs(self) -> Columns:
+        return [*super().outputs(), *AUDIO_COLUMNS]

@@ -1,0 +1,67 @@
+"""Add what an image's header says as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import TableBatch
+from curator_image.headers import ignore_pillow_warnings, read_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_core.stage import Columns, WorkerInfo
+
+__all__ = ["Probe"]
+
+HEADER_COLUMNS: Mapping[str, pa.DataType] = {
+    "width": pa.int32(),
+    "height": pa.int32(),
+    "format": pa.string(),
+    "mode": pa.string(),
+}
+
+
+@dataclass
+class Probe(ProcessingStage[TableBatch, TableBatch]):
+    """Add ``width``, ``height``, ``format`` and ``mode`` from the header of each image; no pixel is decoded.
+
+    An unreadable image is quarantined; a row without bytes gets nulls.
+
+    >>> from io import BytesIO
+    >>> from PIL import Image
+    >>> from curator_image import ImageBatch
+    >>> file = BytesIO()
+    >>> Image.new("RGB", (4, 3)).save(file, "PNG")
+    >>> batch = Probe().process(ImageBatch(data={"bytes": [file.getvalue()]}))
+    >>> batch.data.drop_columns("bytes").to_pylist()
+    [{'width': 4, 'height': 3, 'format': 'PNG', 'mode': 'RGB'}]
+
+    Args:
+        bytes_field: Column with the encoded images.
+    """
+
+    bytes_field: str = "bytes"
+
+    name = "image.probe"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def inputs(self) -> Columns:
+        return [self.bytes_field]
+
+    def outputs(self) -> Columns:
+        return list(HEADER_COLUMNS)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
+        ignore_pillow_warnings()
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        batch, headers = read_headers(task, self.bytes_field)
+        for name, kind in HEADER_COLUMNS.items():
+            batch = batch.with_column(name, pa.array([getattr(header, name, None) for header in headers], kind))
+        return batch if batch.num_rows or not task.num_rows else None

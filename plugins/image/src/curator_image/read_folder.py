@@ -1,0 +1,34 @@
+"""Read image files as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from curator_core.io import FolderReader
+from curator_core.tasks import TableBatch
+from curator_image.batch import ImageBatch
+
+__all__ = ["ReadFolder"]
+
+
+@dataclass
+class ReadFolder(FolderReader):
+    """Read image files, one a row: ``uri``, ``bytes`` (the file untouched), ``size_bytes``.
+
+    >>> [stage.name for stage in ReadFolder("photos").decompose()]
+    ['image.read_folder.files', 'image.read_folder']
+
+    Args:
+        paths: Files, folders, globs or URLs. In folders, files with the extension of a common image format are taken.
+        with_bytes: Read the content, too; without it a later stage opens the file by its uri.
+        block_bytes: Bytes of files in a unit of work and in a table.
+        max_file_bytes: A larger file is quarantined.
+        limit_files: Take only the first so many files.
+    """
+
+    name = "image.read_folder"
+    extensions: ClassVar[tuple[str, ...]] = (
+        ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2",
+    )  # fmt: skip
+    batch_type: ClassVar[type[TableBatch]] = ImageBatch

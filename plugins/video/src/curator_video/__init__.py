@@ -1,0 +1,32 @@
+"""Curate video: find out what files hold, filter them.
+
+Importing this package only defines names; each is loaded from its module when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from curator_video.batch import VideoBatch
+    from curator_video.duration_filter import DurationFilter
+    from curator_video.read import Read
+
+__version__ = "0.1.0"
+
+_HOME = {"DurationFilter": "duration_filter", "Read": "read", "VideoBatch": "batch"}
+
+__all__ = ["DurationFilter", "Read", "VideoBatch"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,18 @@
+"""The task type of video: rows are files or clips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curator_core.tasks import TableBatch
+
+__all__ = ["VideoBatch"]
+
+
+@dataclass
+class VideoBatch(TableBatch):
+    """A table of videos, one a row: where the file is (``uri``) and what is known about it, never its frames.
+
+    >>> VideoBatch(data={"uri": ["talk.mp4"], "duration_s": [12.5]}).num_rows
+    1
+    """

@@ -1,0 +1,64 @@
+"""List video files and find out what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError
+from curator_core.io import DEFAULT_BLOCK_BYTES, ListFiles, ReadFiles
+from curator_core.stage import CompositeStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask
+from curator_video.batch import VideoBatch
+from curator_video.probe import VIDEO_COLUMNS, Probe
+from curator_video.video_info import EXTENSIONS
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, ProcessingStage
+
+__all__ = ["Read"]
+
+
+@dataclass
+class Read(CompositeStage[EmptyTask, VideoBatch]):
+    """Make a row of every video file: ``uri``, ``size_bytes``, ``width``, ``height``, ``fps``, ``duration_s``, ….
+
+    Files stay where they are; later stages open them by their uri. One that is no video is quarantined.
+
+    >>> [stage.name for stage in Read("talks").decompose()]
+    ['video.read.files', 'video.read.rows', 'video.read']
+
+    Args:
+        paths: Local files, folders or globs. In folders, files with the extension of a common video format are taken.
+        block_bytes: Bytes of files in a unit of work.
+        limit_files: Take only the first so many files.
+    """
+
+    paths: str | list[str]
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+
+    name = "video.read"
+
+    def __post_init__(self) -> None:
+        for path in [self.paths] if isinstance(self.paths, str) else self.paths:
+            if "://" in path and not path.startswith("file://"):
+                raise ConfigError(
+                    f"{self.name}: {path!r} is not a local path",
+                    fix="copy the videos to this machine, or mount them, and give the local path",
+                )
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the stages that list the files, make rows of them, and look into them."""
+        files = ListFiles(
+            self.paths, extensions=list(EXTENSIONS), block_bytes=self.block_bytes, limit_files=self.limit_files
+        )
+        rows = ReadFiles(with_bytes=False, batch_type=VideoBatch)
+        return [
+            files.with_(name=f"{self.name}.files"),
+            rows.with_(name=f"{self.name}.rows"),
+            Probe().with_(name=self.name),
+        ]
+
+    def outputs(self) -> Columns:
+        return ["uri", "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS]

@@ -1,0 +1,30 @@
+"""curator-audio: its names are lazy, and what it declares exists."""
+
+import importlib
+import subprocess
+import sys
+
+import curator_audio
+from curator_audio import plugin
+
+HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash")
+
+
+def test_importing_the_package_and_the_plugin_loads_nothing_heavy():
+    code = f"import sys, curator_audio, curator_audio.plugin; print([name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_every_public_name_loads():
+    for name in curator_audio.__all__:
+        assert getattr(curator_audio, name).__name__ == name
+    assert set(curator_audio.__all__) <= set(dir(curator_audio))
+
+
+def test_every_declared_stage_bears_its_registry_name():
+    for spec in plugin.curator_stages():
+        module, _, class_name = spec.target.partition(":")
+        stage = getattr(importlib.import_module(module), class_name)
+        assert stage.name == f"audio.{spec.name}"
+        assert getattr(curator_audio, class_name) is stage

@@ -1,0 +1,89 @@
+"""The text filters through the public API: what is kept, what is dropped and why."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curator_core import LocalExecutor, Pipeline
+from curator_core.errors import ConfigError
+from curator_text import DocumentBatch, MeanWordLength, NonAlphaNumeric, Normalize, WordCount
+
+
+def run(stage, texts, **columns):
+    batch = DocumentBatch(data=pa.table({"text": pa.array(texts, pa.string()), **columns}))
+    result = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
+    kept = [text for task in result for text in task.data["text"].to_pylist()]
+    return kept, dict(result.stats[stage.name].dropped)
+
+
+def test_word_count_keeps_the_bounds_and_names_the_reason():
+    kept, dropped = run(WordCount(min_words=2, max_words=3), ["", "a", "a b", "a b c", "a b c d", None])
+    assert kept == ["a b", "a b c"]
+    assert dropped == {"too_few_words": 2, "too_many_words": 1, "missing_value": 1}
+
+
+def test_word_count_defaults():
+    documents = ["w " * count for count in (49, 50, 100_000, 100_001)]
+    kept, dropped = run(WordCount(), documents)
+    assert kept == documents[1:3]
+    assert dropped == {"too_few_words": 1, "too_many_words": 1}
+
+
+def test_mean_word_length_keeps_the_bounds():
+    kept, dropped = run(MeanWordLength(), ["aa aa", "aaa", "a" * 10, "a" * 11, "ééé ééé", "", None])
+    assert kept == ["aaa", "a" * 10, "ééé ééé"]
+    assert dropped == {"mean_word_too_short": 2, "mean_word_too_long": 1, "missing_value": 1}
+
+
+def test_non_alpha_numeric_keeps_the_bound():
+    kept, dropped = run(NonAlphaNumeric(), ["abc#", "ab##", "Prose, with marks!", "жили были", "", None])
+    assert kept == ["abc#", "Prose, with marks!", "жили были"]
+    assert dropped == {"too_many_symbols": 2, "missing_value": 1}
+
+
+def test_tag_keeps_rows_and_says_why():
+    batch = DocumentBatch(data={"text": ["one two", "one"]})
+    (out,) = Pipeline(stages=[WordCount(min_words=2, tag=True)]).run(initial_tasks=[batch])
+    assert out.data["word_count_score"].to_pylist() == [2, 1]
+    assert out.data["word_count_reason"].to_pylist() == [None, "too_few_words"]
+
+
+def test_filters_run_on_any_text_column():
+    batch = DocumentBatch(data={"caption": ["a small cat", "cat"]})
+    (out,) = Pipeline(stages=[WordCount(min_words=2, text_field="caption")]).run(initial_tasks=[batch])
+    assert out.data["caption"].to_pylist() == ["a small cat"]
+
+
+def test_impossible_bounds_are_refused_at_once():
+    with pytest.raises(ConfigError, match=r"min_words=5 is more than max_words=2"):
+        WordCount(min_words=5, max_words=2)
+    with pytest.raises(ConfigError, match=r"min_length=5 is more than max_length=2"):
+        MeanWordLength(min_length=5, max_length=2)
+    with pytest.raises(ConfigError, match="between 0 and 1"):
+        NonAlphaNumeric(max_share=25)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [WordCount(min_words=2, max_words=4), MeanWordLength(), NonAlphaNumeric(), Normalize()],
+    ids=lambda stage: stage.name,
+)
+@settings(deadline=None)
+@given(texts=st.lists(st.none() | st.text(), min_size=1, max_size=8))
+def test_batch_equals_concatenated_singles(stage, texts):
+    table = pa.table({"text": pa.array(texts, pa.string()), "n": list(range(len(texts)))})
+
+    def rows(part):
+        out = stage.process(DocumentBatch(data=part))
+        return [] if out is None else out.data.to_pylist()
+
+    assert rows(table) == [row for index in range(len(texts)) for row in rows(table.slice(index, 1))]
+
+
+def test_one_instance_serves_several_threads():
+    batches = [DocumentBatch(data={"text": ["one two three", "x" * count]}) for count in range(40)]
+    stages = [Normalize(), WordCount(min_words=2)]
+    result = Pipeline(stages=stages).run(LocalExecutor(threads=2), initial_tasks=batches)
+    assert sum(task.num_rows for task in result) == 40
+    assert result.stats["word_count"].dropped == {"too_few_words": 40}

@@ -1,0 +1,137 @@
+"""The readers and writers of curator-text, end to end through pipelines."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from curator_core import LocalExecutor, Pipeline, make_stage
+from curator_core.errors import ConfigError, PipelineError, UnknownNameError
+from curator_text import DocumentBatch, Normalize, ReadCsv, ReadJsonl, ReadParquet, WordCount, WriteJsonl, WriteParquet
+
+ROWS = [{"id": number, "text": f"document {number} " + "word " * number, "url": f"u{number}"} for number in range(20)]
+
+
+def write_jsonl(path, rows=ROWS):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def read_back(folder):
+    rows = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".parquet":
+            rows += pq.read_table(path).to_pylist()
+        else:
+            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            rows += [json.loads(line) for line in content.splitlines()]
+    return rows
+
+
+def make_input(kind, folder):
+    folder.mkdir()
+    table = pa.Table.from_pylist(ROWS)
+    if kind is ReadJsonl:
+        return write_jsonl(folder / "in.jsonl")
+    if kind is ReadParquet:
+        pq.write_table(table, folder / "in.parquet", row_group_size=7)
+        return str(folder / "in.parquet")
+    pyarrow.csv.write_csv(table, folder / "in.csv")
+    return str(folder / "in.csv")
+
+
+@pytest.mark.parametrize("writer", [WriteJsonl, WriteParquet])
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+def test_every_reader_feeds_every_writer(reader, writer, tmp_path):
+    source = make_input(reader, tmp_path / "in")
+    result = Pipeline(stages=[reader(source), writer(str(tmp_path / "out"))]).run(LocalExecutor())
+    expected = [{**row, "id": str(row["id"])} for row in ROWS] if reader is ReadCsv else ROWS
+    assert read_back(tmp_path / "out") == expected
+    assert sum(task.num_items for task in result) == len(ROWS)
+
+
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+def test_readers_make_documents_with_provenance(reader, tmp_path):
+    source = make_input(reader, tmp_path / "in")
+    for batch in Pipeline(stages=[reader(source)]).run():
+        assert isinstance(batch, DocumentBatch)
+        assert set(batch.data["_source"].to_pylist()) == {source}
+        assert len(set(batch.data["_row"].to_pylist())) == batch.num_rows
+
+
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+def test_chosen_columns_always_include_the_text(reader, tmp_path):
+    source = make_input(reader, tmp_path / "in")
+    stage = reader(source, columns=["id"])
+    assert stage.columns == ["id"]
+    plan = Pipeline(stages=[stage, WordCount(min_words=0)]).build()
+    assert plan.stages[-1].columns == ("_row", "_source", "id", "text")
+    (batch,) = Pipeline(stages=[reader(source, text_field="url", columns=["id"])]).run()
+    assert batch.columns == ["id", "url", "_source", "_row"]
+
+
+def test_a_small_cleaning_job(tmp_path):
+    rows = [{"text": "too  short\r\n"}, {"text": "this one is\x00  long enough \r\n"}, {"text": None}, {"no": "text"}]
+    source = write_jsonl(tmp_path / "in.jsonl", rows)
+    stages = [
+        ReadJsonl(source),
+        Normalize(),
+        WordCount(min_words=4),
+        WriteJsonl(str(tmp_path / "out"), columns=["text"]),
+    ]
+    result = Pipeline(stages=stages).run()
+    assert read_back(tmp_path / "out") == [{"text": "this one is long enough"}]
+    assert result.stats["text.word_count"].dropped == {"too_few_words": 1, "missing_value": 2}
+    assert result.stats["text.read_jsonl"].rows_out == 4
+
+
+def test_a_bad_line_is_quarantined_with_its_place(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "good"}\n{"text": \n{"text": "also good"}\n')
+    result = Pipeline(stages=[ReadJsonl(str(tmp_path / "in.jsonl"))]).run()
+    assert [text for task in result for text in task.data["text"].to_pylist()] == ["good", "also good"]
+    (record,) = result.quarantined
+    assert (record.source, record.row) == (str(tmp_path / "in.jsonl"), 17)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 50, 333, 10_000_000])
+def test_cutting_the_input_changes_neither_rows_nor_order(block_bytes, tmp_path):
+    source = write_jsonl(tmp_path / "in.jsonl")
+    result = Pipeline(stages=[ReadJsonl(source, block_bytes=block_bytes), WordCount(min_words=0)]).run()
+    assert [row["id"] for task in result for row in task.data.to_pylist()] == [row["id"] for row in ROWS]
+
+
+def test_compressed_output_and_provenance_on_request(tmp_path):
+    source = write_jsonl(tmp_path / "in.jsonl")
+    writer = WriteJsonl(str(tmp_path / "out"), compression="gz", keep_provenance=True)
+    (written,) = Pipeline(stages=[ReadJsonl(source), writer]).run()
+    assert written.paths[0].endswith(".jsonl.gz")
+    first = read_back(tmp_path / "out")[0]
+    assert (first["_source"], first["_row"]) == (source, 0)
+    with pytest.raises(ConfigError, match="parquet files are compressed inside"):
+        WriteParquet("out", compression="gz")
+
+
+def test_problems_are_found_before_anything_runs(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"body": "x"}\n')
+    with pytest.raises(PipelineError, match="text"):
+        Pipeline(stages=[ReadJsonl(str(tmp_path)), WordCount()]).build()
+    with pytest.raises(ConfigError, match="does not exist"):
+        Pipeline(stages=[ReadJsonl(str(tmp_path / "missing.jsonl")), WordCount()]).build()
+    pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
+    with pytest.raises(UnknownNameError, match="'text'"):
+        Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet"), columns=["body"])]).build()
+    Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet")), WordCount(text_field="body")]).build()
+
+
+def test_stages_are_made_by_their_registry_names(tmp_path):
+    source = write_jsonl(tmp_path / "in.jsonl")
+    stages = [
+        make_stage("text.read_jsonl", paths=source),
+        make_stage("text.word_count", min_words=10),
+        make_stage("text.write_parquet", path=str(tmp_path / "out")),
+    ]
+    Pipeline(stages=stages).run()
+    assert [row["id"] for row in read_back(tmp_path / "out")] == list(range(8, 20))
