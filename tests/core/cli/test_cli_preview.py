@@ -66,5 +66,11 @@ def test_preview_shows_a_failing_stage_instead_of_dying(cli, write_pipeline):
 
 
 def test_preview_needs_a_stage_that_makes_rows(cli, write_pipeline):
-    outcome = cli("preview", write_pipeline("version: 1\nstages: [toy.shout]\n"))
-    assert outcome.status in (0, 2)
+    outcome = cli("preview", write_pipeline("version: 1\nstages: [toy.write: {path: out}]\n"))
+    assert outcome.status == 2
+    assert "nothing to preview" in outcome.err
+
+
+def test_preview_shows_a_stage_that_cannot_be_set_up(cli, write_pipeline):
+    outcome = cli("preview", write_pipeline("version: 1\nstages: [toy.rows, toy.explode]\n"))
+    assert "no fuse" in outcome.out

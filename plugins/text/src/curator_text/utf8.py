@@ -1,7 +1,7 @@
 """Measure text on its UTF-8 bytes: documents of a column in cache-sized blocks, without a Python object for each.
 
 numpy's comparisons run over bytes with SIMD and release the GIL; regex engines spend most of their time on the
-bookkeeping of single matches. Counting words this way takes half the time of a polars regex or less, and measures that
+bookkeeping of single matches. Counting words this way is about twice as fast as with a polars regex, and measures that
 need several counts share one pass over the whitespace.
 """
 
@@ -44,26 +44,15 @@ class Utf8Block:
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return, for every document, how many of its bytes are marked in ``mask``."""
-        # Running totals over words of eight bytes, then the part of a word before each offset: twice as fast as
-        # numpy.add.reduceat over single bytes, and right for empty documents.
-        words = np.zeros(len(mask) // 8 + 1, dtype="<u8")
-        words.view(np.bool_)[: len(mask)] = mask
-        totals = np.zeros(len(words), dtype=np.int64)
-        np.cumsum(_marks_per_word(words[:-1]), out=totals[1:])
-        whole, rest = np.divmod(self.offsets, 8)
-        bytes_before = (np.uint64(1) << (rest.astype(np.uint64) * np.uint64(8))) - np.uint64(1)
-        before: NDArray[np.int64] = totals[whole] + _marks_per_word(words[whole] & bytes_before)
-        return np.diff(before)
+        counts = np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        filled = self.offsets[1:] > self.offsets[:-1]  # reduceat has no notion of an empty range
+        if filled.any():
+            counts[filled] = np.add.reduceat(mask.view(np.uint8), self.offsets[:-1][filled], dtype=np.uint32)
+        return counts
 
     def document_starts(self) -> NDArray[np.int64]:
         """Return the positions of the first bytes of documents that are not empty."""
         return self.offsets[:-1][self.offsets[1:] > self.offsets[:-1]]
-
-
-def _marks_per_word(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    # Each byte is 0 or 1; the multiplication adds all eight into the highest.
-    counts: NDArray[np.int64] = ((words * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64)
-    return counts
 
 
 def measure(texts: pl.Series, kernel: Callable[[Utf8Block], NDArray[Any]]) -> pl.Series:
