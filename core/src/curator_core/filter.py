@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import StageError
+from curator_core.errors import ConfigError, StageError
 from curator_core.recording import current
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from curator_core.stage import Columns
 
-__all__ = ["MISSING_VALUE", "Filter", "Verdict"]
+__all__ = ["MISSING_VALUE", "Filter", "Verdict", "check_range"]
 
 MISSING_VALUE = "missing_value"
 """Reason of rows whose score is null: there was nothing to judge."""
@@ -36,6 +36,21 @@ class Verdict:
 
     score: Any
     reasons: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def between(cls, score: Any, low: float | None, high: float | None, *, below: str, above: str) -> Verdict:
+        """Drop scores under ``low`` for the reason ``below`` and over ``high`` for ``above``; None is no limit.
+
+        >>> import polars as pl
+        >>> list(Verdict.between(pl.Series([1, 5, 9]), 2, 8, below="few", above="many").reasons)
+        ['few', 'many']
+        """
+        reasons = {}
+        if low is not None:
+            reasons[below] = score < low
+        if high is not None:
+            reasons[above] = score > high
+        return cls(score, reasons)
 
 
 @dataclass
@@ -120,6 +135,21 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         if score.dtype.is_numeric():
             score = score.cast(pl.Float64)
         return tagged.with_column("_score", score).data.filter(reason.is_not_null().to_arrow())
+
+
+def check_range(stage_name: str, **limits: float | None) -> None:
+    """Refuse a lower limit above the upper one: nothing would be kept.
+
+    >>> check_range("text.word_count", min_words=1, max_words=5)
+
+    Raises:
+        ConfigError: The first limit is more than the second.
+    """
+    (low_name, low), (high_name, high) = limits.items()
+    if low is not None and high is not None and low > high:
+        raise ConfigError(
+            f"{stage_name}: {low_name}={low} is more than {high_name}={high}", fix="swap them; nothing would be kept"
+        )
 
 
 def _first_reason(verdict: Verdict, score: pl.Series, task: TableBatch, name: str) -> pl.Series:

@@ -212,7 +212,7 @@ class TableBatch(Task["pa.Table"]):
         """
         import polars as pl
 
-        self._check_column(name)
+        self.check_column(name)
         series: pl.Series = pl.Series(name, self.data.column(name))
         return series
 
@@ -251,7 +251,8 @@ class TableBatch(Task["pa.Table"]):
         """Return the Arrow table itself."""
         return self.data
 
-    def _check_column(self, name: str) -> None:
+    def check_column(self, name: str) -> None:
+        """Raise an error that names the nearest column where there is none of this name."""
         if name not in self.data.column_names:
             raise UnknownNameError("column", name, self.columns, fix=f"the batch has: {', '.join(self.columns)}")
 

@@ -123,7 +123,7 @@ STAGES = """
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def registry(tmp_path_factory):
     site = tmp_path_factory.mktemp("site")
     package = site / "curator_shapes"

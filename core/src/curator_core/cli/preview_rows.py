@@ -12,7 +12,7 @@ from curator_core.executors.local import LocalExecutor
 from curator_core.plan import Plan
 from curator_core.recording import Recording
 from curator_core.run import RunState, stream_plan
-from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.runner import StageRunner
 from curator_core.stage_types import is_known, is_table
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 
@@ -130,16 +130,16 @@ def _run_stage(
     recording = Recording()
     outputs: list[TableBatch] = []
     problems: list[str] = []
+    runner = StageRunner(stage, RunState())
     try:
-        stage.setup_on_node(NodeInfo())
-        stage.setup(WorkerInfo())
+        runner.setup()
         with recording.active():
             for batch in batches:
                 outputs.extend(_process(stage, batch))
     except Exception as error:  # noqa: BLE001 - a stage may raise anything; the preview shows it
         problems.append(f"{type(error).__name__}: {error}")
     finally:
-        stage.teardown()
+        runner.teardown()
     problems += [bad.message for bad in recording.bad_records]
     return _compare(stage.name, batches, outputs, recording.dropped_rows, numbers, tuple(problems)), outputs
 

@@ -93,7 +93,7 @@ def excerpt(value: Any, width: int, *, skip: int = 0) -> str:
     r"""Return a value on one line of at most ``width`` characters, without its first ``skip`` characters.
 
     >>> excerpt("one\ntwo three", 12)
-    "'one\\ntwo t…'"
+    "'one\\ntwo …'"
     """
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"

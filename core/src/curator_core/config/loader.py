@@ -235,7 +235,3 @@ class _FileReader:
             inner = render_path(fault.path)
             place = where if not inner else f"{where}.{inner}"
             self._document.complain((*path, *fault.path), fault.what, where=place)
-
-
-def _one_line(error: CuratorError) -> str:
-    return f"{error.message} (fix: {error.fix})" if error.fix else error.message

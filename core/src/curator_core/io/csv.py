@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.csv as pcsv
 
@@ -15,7 +14,7 @@ from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import Decompressor, compression_of, open_compressed
 from curator_core.io.filesystems import is_transient, open_slice
-from curator_core.io.jsonl_writer import json_ready
+from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
 from curator_core.io.provenance import check_column_names, own_name, with_provenance
@@ -75,9 +74,7 @@ def write_csv(table: pa.Table, path: str) -> int:
     table = json_ready(table)
     for index, field in enumerate(table.schema):
         if pa.types.is_nested(field.type):
-            values = (value.as_py(maps_as_pydicts="strict") for value in table.column(index))
-            text = [None if value is None else orjson.dumps(value, default=str).decode() for value in values]
-            table = table.set_column(index, field.name, pa.array(text, pa.large_string()))
+            table = table.set_column(index, field.name, json_texts(table.column(index)))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(index, field.name, table.column(index).cast(field.type.value_type))
     with atomic_output(path) as file:
@@ -123,6 +120,7 @@ class _Records:
         self._path = path
         self._types = dict.fromkeys(header, pa.binary())
         self._invalid: list[int] = []
+        self._unreported: list[BadRecord] = []
         self._next = 0
 
     def tables(self, stream: _Stream, batch_bytes: int) -> Iterator[tuple[pa.Table, Any]]:
@@ -141,11 +139,13 @@ class _Records:
                 ),
             )
             for batch in reader:
+                self._report_invalid()
                 yield pa.Table.from_batches([batch]), self._number(batch.num_rows)
         except (pa.ArrowException, OSError) as error:
             if is_transient(error):
                 raise
             self.report("CorruptCsv", f"the rest of the file cannot be read: {error}")
+        self._report_invalid()
 
     def report(self, error_type: str, message: str) -> None:
         current().bad_record(BadRecord(message, self._path, self._next, error_type=error_type))
@@ -164,8 +164,14 @@ class _Records:
         self._invalid.append(number)
         message = f"the row has {row.actual_columns} fields, the header {row.expected_columns}"
         payload = row.text[:PAYLOAD_BYTES]
-        current().bad_record(BadRecord(message, self._path, number, error_type="WrongFieldCount", payload=payload))
+        self._unreported.append(BadRecord(message, self._path, number, "WrongFieldCount", payload))
         return "skip"
+
+    def _report_invalid(self) -> None:
+        # Arrow calls _skip from a thread of its own, which has no recording to talk to.
+        reports, self._unreported = self._unreported, []
+        for report in reports:
+            current().bad_record(report)
 
 
 def _header(piece: FileSlice, limits: Limits) -> list[str]:

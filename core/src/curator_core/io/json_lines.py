@@ -14,6 +14,8 @@ __all__ = ["LineIndex", "index_lines"]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _JSON_SPACE = b" \t\r"
+_SAMPLE_BYTES = 2**16
+_LONG_LINE_BYTES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def index_lines(block: bytes) -> LineIndex:
     [0, 10]
     """
     data = np.frombuffer(block, dtype=np.uint8)
-    ends = np.flatnonzero(data == _NEWLINE)
+    ends = _newlines(block, data)
     if not len(data) or data[-1] != _NEWLINE:
         ends = np.append(ends, len(data))
     starts = np.empty_like(ends)
@@ -57,6 +59,17 @@ def index_lines(block: bytes) -> LineIndex:
     last = np.where(last == _RETURN, data[np.maximum(ends - 2, 0)], last)
     odd = np.flatnonzero((data[starts] != _OPEN) | (last != _CLOSE) | (ends - starts == 1))
     return _examine(block, starts, ends, odd)
+
+
+def _newlines(block: bytes, data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    if block.count(b"\n", 0, _SAMPLE_BYTES) > _SAMPLE_BYTES // _LONG_LINE_BYTES:
+        return np.flatnonzero(data == _NEWLINE)
+    positions = []  # with long lines, jumping from one to the next beats a pass over every byte
+    position = block.find(b"\n")
+    while position >= 0:
+        positions.append(position)
+        position = block.find(b"\n", position + 1)
+    return np.array(positions, dtype=np.int64)
 
 
 def _examine(block: bytes, starts: Any, ends: Any, odd: NDArray[np.int64]) -> LineIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import IO, Any, cast
 
 import polars as pl
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
 
-__all__ = ["json_ready", "write_jsonl"]
+__all__ = ["json_ready", "json_texts", "write_jsonl"]
 
 
 def write_jsonl(table: pa.Table, path: str) -> int:
@@ -43,6 +44,15 @@ def json_ready(table: pa.Table) -> pa.Table:
         for column in table.columns
     ]
     return pa.Table.from_arrays(columns, names=table.column_names) if columns else table
+
+
+def json_texts(column: Any) -> Any:
+    """Return the values of a column that is ready for JSON as the texts they have in a JSON lines file; null is null."""
+    buffer = io.BytesIO()
+    pl.DataFrame({"v": pl.Series(column)}).write_ndjson(buffer)
+    before, after = len(b'{"v":'), len(b"}")
+    texts = [line[before:-after] for line in buffer.getvalue().splitlines()]
+    return pa.array(texts, pa.binary(), mask=pc.is_null(column).to_numpy()).cast(pa.string())
 
 
 def _type(kind: pa.DataType) -> pa.DataType:

@@ -122,7 +122,7 @@ class TableWriter(ProcessingStage[TableBatch, FileGroupTask]):
     def _chosen(self, task: TableBatch) -> list[str]:
         if self.columns is not None:
             for name in self.columns:
-                task._check_column(name)  # noqa: SLF001 - the one place that words this error
+                task.check_column(name)
             chosen = list(self.columns)
             if self.keep_provenance:
                 chosen += [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in task.columns and name not in chosen]

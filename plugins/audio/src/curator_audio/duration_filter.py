@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.filter import Filter, Verdict, check_range
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns
@@ -38,15 +37,11 @@ class DurationFilter(Filter):
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.max_s is not None and self.min_s > self.max_s:
-            raise ConfigError(f"{self.name}: min_s={self.min_s} is more than max_s={self.max_s}; nothing would be kept")
+        check_range(self.name, min_s=self.min_s, max_s=self.max_s)
 
     def inputs(self) -> Columns:
         return [self.duration_field]
 
     def judge(self, batch: TableBatch) -> Verdict:
         duration = batch.series(self.duration_field)
-        reasons = {"too_short": duration < self.min_s}
-        if self.max_s is not None:
-            reasons["too_long"] = duration > self.max_s
-        return Verdict(duration, reasons)
+        return Verdict.between(duration, self.min_s, self.max_s, below="too_short", above="too_long")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from curator_audio.audio_info import probe_audio
 from curator_core.errors import DataError
 from curator_core.io.filesystems import open_slice
-from curator_core.recording import BadRecord, current
+from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileSlice, TableBatch
 
@@ -59,19 +59,10 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         outcomes = self._probe_bytes(task) if self.bytes_field else self._probe_files(task)
-        for index, outcome in enumerate(outcomes):
-            if isinstance(outcome, DataError):
-                source, row = task.row_source(index)
-                message = outcome.message.removeprefix(f"{source}: ")
-                current().bad_record(BadRecord(message, source=source, row=row, error_type="UnreadableAudio"))
-        infos = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
+        batch, infos = keep_readable(task, outcomes, error_type="UnreadableAudio")
         if task.num_rows and not infos:
             return None
-        readable = pa.array([not isinstance(outcome, DataError) for outcome in outcomes], pa.bool_())
-        batch = task.with_data(task.data.filter(readable))
-        for name, kind in AUDIO_COLUMNS.items():
-            batch = batch.with_column(name, pa.array([getattr(info, name, None) for info in infos], kind))
-        return batch
+        return add_attributes(batch, infos, AUDIO_COLUMNS)
 
     def _probe_bytes(self, task: TableBatch) -> list[Outcome]:
         return [

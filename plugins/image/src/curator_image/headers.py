@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from PIL import Image
 
-from curator_core.errors import DataError, StageError, UnknownNameError
-from curator_core.recording import BadRecord, current
+from curator_core.errors import DataError, StageError
+from curator_core.row_outcomes import keep_readable
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
@@ -85,8 +85,7 @@ def read_headers(batch: TableBatch, bytes_field: str) -> tuple[TableBatch, list[
 
     Unreadable images are reported for quarantine, with the file and row they came from.
     """
-    if bytes_field not in batch.columns:
-        raise UnknownNameError("column", bytes_field, batch.columns, fix=f"the batch has: {', '.join(batch.columns)}")
+    batch.check_column(bytes_field)
     kind = batch.data.schema.field(bytes_field).type
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_null(kind)):
         raise StageError(
@@ -94,15 +93,7 @@ def read_headers(batch: TableBatch, bytes_field: str) -> tuple[TableBatch, list[
             fix="name the column that holds the images, e.g. bytes_field: jpg",
         )
     outcomes = [_attempt(value) for value in batch.data.column(bytes_field)]
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, DataError):
-            source, row = batch.row_source(index)
-            current().bad_record(BadRecord(outcome.message, source=source, row=row, error_type="UnreadableImage"))
-    headers = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
-    if len(headers) < batch.num_rows:
-        readable = pa.array([not isinstance(outcome, DataError) for outcome in outcomes])
-        batch = batch.with_data(batch.data.filter(readable))
-    return batch, headers
+    return keep_readable(batch, outcomes, error_type="UnreadableImage")
 
 
 def _attempt(value: pa.Scalar) -> ImageHeader | DataError | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
+from curator_core.row_outcomes import add_attributes
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_image.headers import ignore_pillow_warnings, read_headers
@@ -62,6 +63,6 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         batch, headers = read_headers(task, self.bytes_field)
-        for name, kind in HEADER_COLUMNS.items():
-            batch = batch.with_column(name, pa.array([getattr(header, name, None) for header in headers], kind))
-        return batch if batch.num_rows or not task.num_rows else None
+        if task.num_rows and not headers:
+            return None
+        return add_attributes(batch, headers, HEADER_COLUMNS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.filter import Filter, Verdict, check_range
 from curator_text.words import mean_word_lengths
 
 if TYPE_CHECKING:
@@ -41,12 +40,9 @@ class MeanWordLength(Filter):
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.min_length > self.max_length:
-            raise ConfigError(
-                f"{self.name}: min_length={self.min_length} is more than max_length={self.max_length}; nothing is kept"
-            )
+        check_range(self.name, min_length=self.min_length, max_length=self.max_length)
 
     def judge(self, batch: TableBatch) -> Verdict:
         length = mean_word_lengths(batch.text(self.text_field))
-        too_short, too_long = length < self.min_length, length > self.max_length
-        return Verdict(length, {"mean_word_too_short": too_short, "mean_word_too_long": too_long})
+        limits = self.min_length, self.max_length
+        return Verdict.between(length, *limits, below="mean_word_too_short", above="mean_word_too_long")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.filter import Filter, Verdict, check_range
 from curator_text.words import count_words
 
 if TYPE_CHECKING:
@@ -40,11 +39,8 @@ class WordCount(Filter):
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.min_words > self.max_words:
-            raise ConfigError(
-                f"{self.name}: min_words={self.min_words} is more than max_words={self.max_words}; nothing is kept"
-            )
+        check_range(self.name, min_words=self.min_words, max_words=self.max_words)
 
     def judge(self, batch: TableBatch) -> Verdict:
         words = count_words(batch.text(self.text_field))
-        return Verdict(words, {"too_few_words": words < self.min_words, "too_many_words": words > self.max_words})
+        return Verdict.between(words, self.min_words, self.max_words, below="too_few_words", above="too_many_words")

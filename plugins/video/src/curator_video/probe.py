@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_core.errors import DataError
-from curator_core.recording import BadRecord, current
+from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_video.video_info import probe_video, quieten_ffmpeg
@@ -58,19 +58,10 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         outcomes = [_attempt(path) for path in task.text(self.uri_field)]
-        for index, outcome in enumerate(outcomes):
-            if isinstance(outcome, DataError):
-                source, row = task.row_source(index)
-                message = outcome.message.removeprefix(f"{source}: ")
-                current().bad_record(BadRecord(message, source=source, row=row, error_type="UnreadableVideo"))
-        infos = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
+        batch, infos = keep_readable(task, outcomes, error_type="UnreadableVideo")
         if task.num_rows and not infos:
             return None
-        readable = pa.array([not isinstance(outcome, DataError) for outcome in outcomes], pa.bool_())
-        batch = task.with_data(task.data.filter(readable))
-        for name, kind in VIDEO_COLUMNS.items():
-            batch = batch.with_column(name, pa.array([getattr(info, name, None) for info in infos], kind))
-        return batch
+        return add_attributes(batch, infos, VIDEO_COLUMNS)
 
 
 def _attempt(path: str | None) -> VideoInfo | DataError | None:
