@@ -157,6 +157,7 @@ class Tables(ProcessingStage[EmptyTask, TableBatch]):
 def test_limit_takes_the_first_rows(threads):
     result = Pipeline("p", stages=[Tables()]).run(LocalExecutor(threads=threads, limit=25))
     assert [n for task in result for n in task.data["n"].to_pylist()] == list(range(25))
+    assert result.rows_in == result.rows_out == 25
 
 
 def test_setup_and_teardown_frame_the_run_once():

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "ClusterError",
     "ConfigError",
     "CuratorError",
     "DataError",
@@ -54,8 +55,22 @@ class ConfigError(CuratorError):
     """A pipeline file, a parameter or an option is wrong."""
 
 
+class ClusterError(CuratorError):
+    """A Ray cluster cannot be reached, is not the one asked for, or lacks what a run needs."""
+
+
 class PipelineError(CuratorError):
-    """A pipeline cannot run as it is: found while building, before anything starts."""
+    """A pipeline cannot run as it is: found while building, before anything starts.
+
+    Args:
+        message: What is wrong.
+        stage: Name of the stage it is about, if it is about one.
+        fix: What the user can do about it.
+    """
+
+    def __init__(self, message: str, *, stage: str | None = None, fix: str | None = None) -> None:
+        super().__init__(message, fix=fix)
+        self.stage = stage
 
 
 class PluginError(CuratorError):

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import PipelineError, nearest
+from curator_core.errors import CuratorError, PipelineError, nearest
 from curator_core.plan import Plan, PlannedStage
 from curator_core.stage import CompositeStage, ProcessingStage, columns_of
 from curator_core.stage_types import is_known, is_table, task_types
@@ -62,6 +62,7 @@ def _check_names(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]
     if twice:
         raise PipelineError(
             f"pipeline {pipeline.name!r} has more than one stage called {twice[0]!r}",
+            stage=twice[0],
             fix=f'name one of them: .with_(name="{twice[0]}_2"), in YAML `with: {{name: {twice[0]}_2}}`',
         )
 
@@ -70,12 +71,14 @@ def _check_stage(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> None:
     where = f"pipeline {pipeline.name!r}: stage {stage.name!r}"
     kind = type(stage)
     if kind.process is ProcessingStage.process and kind.process_batch is ProcessingStage.process_batch:
-        raise PipelineError(f"{where} defines neither process nor process_batch")
+        raise PipelineError(f"{where} defines neither process nor process_batch", stage=stage.name)
     if not isinstance(stage.batch_size, int) or stage.batch_size < 1:
-        raise PipelineError(f"{where} has batch_size {stage.batch_size!r}", fix="use a whole number of 1 or more")
+        raise PipelineError(
+            f"{where} has batch_size {stage.batch_size!r}", stage=stage.name, fix="use a whole number of 1 or more"
+        )
     low, high = stage.min_workers, stage.max_workers
     if low is not None and high is not None and low > high:
-        raise PipelineError(f"{where} has min_workers {low} above max_workers {high}")
+        raise PipelineError(f"{where} has min_workers {low} above max_workers {high}", stage=stage.name)
 
 
 @dataclass
@@ -98,7 +101,7 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
         _check_types(pipeline, stage, taken, known)
         _check_columns(pipeline, stage, reads, known, later=stages[position + 1 :])
         # Every stage may check itself; only one that makes rows from something else knows all of their columns.
-        found = stage.preflight() if check_inputs else None
+        found = _preflight(pipeline, stage) if check_inputs else None
         columns = stage.columns_after(known.columns)
         complete = known.complete
         if found is not None:
@@ -119,6 +122,15 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
     return planned
 
 
+def _preflight(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> Sequence[str] | None:
+    """Let a stage check itself; say which stage it was that is not content."""
+    try:
+        return stage.preflight()
+    except CuratorError as error:
+        message = f"pipeline {pipeline.name!r}: stage {stage.name!r}: {error.message}"
+        raise PipelineError(message, stage=stage.name, fix=error.fix) from error
+
+
 def _check_types(pipeline: Pipeline, stage: ProcessingStage[Any, Any], taken: Any, known: _Known) -> None:
     given = known.task_type
     if not (is_known(taken) and is_known(given)):
@@ -128,6 +140,7 @@ def _check_types(pipeline: Pipeline, stage: ProcessingStage[Any, Any], taken: An
         raise PipelineError(
             f"pipeline {pipeline.name!r}: stage {stage.name!r} takes {taken.__name__}, "
             f"but {known.made_by!r} before it makes {given.__name__}",
+            stage=stage.name,
             fix="put a stage between them that turns one into the other, or change their order",
         )
 
@@ -150,6 +163,7 @@ def _check_columns(
     raise PipelineError(
         f"pipeline {pipeline.name!r}: stage {stage.name!r} reads column {column!r}, "
         f"which nothing before it provides (there is: {', '.join(have) or 'no column'}){hint}",
+        stage=stage.name,
         fix=_fix_for(column, later),
     )
 

@@ -20,7 +20,7 @@ from curator_core.quarantine import record_for_bad_record, record_for_task
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import TableBatch, concat_tables
+from curator_core.tasks import TableBatch, concat_tables, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +44,7 @@ class StageRunner:
         on_error: Default for tasks that keep failing, unless the stage has its own.
         max_attempts: Default number of tries, unless the stage has its own.
         serialize: Let one thread at a time into a stage that is not thread-safe.
+        row_limit: End after this many rows.
     """
 
     def __init__(
@@ -54,10 +55,12 @@ class StageRunner:
         on_error: OnError = "quarantine",
         max_attempts: int = 3,
         serialize: bool = False,
+        row_limit: int | None = None,
     ) -> None:
         self.stage = stage
         self.stats = state.stats_of(stage.name)
         self._state = state
+        self._row_limit = row_limit
         self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
         self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
 
@@ -82,12 +85,17 @@ class StageRunner:
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""
-        source = iter(tasks)
+        outputs = self._outputs(iter(tasks))
+        if self._row_limit is not None:
+            outputs = take_rows(outputs, self._row_limit)
+        for output in outputs:
+            self.stats.made(output)
+            yield output
+
+    def _outputs(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
             self.stats.saw(batch)
-            for output in self._process(batch):
-                self.stats.made(output)
-                yield output
+            yield from self._process(batch)
 
     def _process(self, batch: list[Task[Any]]) -> Iterator[Task[Any]]:
         """Call the stage on a batch, again if it fails, and see to those tasks that keep failing."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from curator_core.errors import StageError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     import polars as pl
@@ -25,7 +25,9 @@ __all__ = [
     "FileSlice",
     "TableBatch",
     "Task",
+    "concat_tables",
     "source_id",
+    "take_rows",
 ]
 
 SOURCE_COLUMN = "_source"
@@ -304,3 +306,15 @@ def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
     if len(tables) == 1:
         return tables[0]
     return pa.concat_tables(tables, promote_options="permissive")
+
+
+def take_rows(tasks: Iterable[Task[Any]], limit: int) -> Iterator[Task[Any]]:
+    """Yield tasks up to a number of rows, cutting the last table to fit; no more tasks are pulled than needed."""
+    left = limit
+    for task in tasks if left > 0 else ():
+        if isinstance(task, TableBatch) and task.num_rows > left:
+            task = task.with_data(task.data.slice(0, left))  # noqa: PLW2901 - the shortened task takes its place
+        left -= task.num_items
+        yield task
+        if left <= 0:
+            return

@@ -58,7 +58,7 @@ def test_input_that_matches_nothing_fails_before_running(command, job, tmp_path,
     assert job(command, text_input="nowhere") == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith(f"error: {tmp_path / 'p.yaml'}: ")
+    assert captured.err.startswith(f"error: {tmp_path / 'p.yaml'}:4: ")
     assert "nowhere" in captured.err
     assert "Traceback" not in captured.err
     assert not (tmp_path / "out").exists()

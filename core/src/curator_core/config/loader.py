@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import pathlib
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from curator_core.config.executors import DEFAULT_EXECUTOR, executor_class
 from curator_core.config.params import check_options, check_params, construct
 from curator_core.config.problems import Problem, did_you_mean, one_line, render_path
 from curator_core.config.variables import Variables
-from curator_core.errors import ConfigError, CuratorError, PipelineError, UnknownNameError
+from curator_core.errors import ConfigError, CuratorError, PipelineError
 from curator_core.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -59,11 +58,17 @@ class LoadedPipeline:
         """
         try:
             return self.pipeline.build(check_inputs=check_inputs)
-        except (ConfigError, PipelineError, UnknownNameError) as error:
-            named = re.search(r"stage '([^']+)'", error.message)
-            line = self.stage_lines.get(named[1]) if named else None
-            place = Problem(error.message, line=line).render(str(self.path or "<text>"))
-            raise PipelineError(place, fix=error.fix) from error
+        except PipelineError as error:
+            place = Problem(error.message, line=self._line_of(error.stage)).render(str(self.path or "<text>"))
+            raise PipelineError(place, stage=error.stage, fix=error.fix) from error
+
+    def _line_of(self, stage: str | None) -> int | None:
+        """Return the line of a stage; a part of a composite (``text.read_jsonl.files``) is on its composite's line."""
+        while stage:
+            if stage in self.stage_lines:
+                return self.stage_lines[stage]
+            stage = stage.rpartition(".")[0]
+        return None
 
 
 def load_pipeline(

@@ -12,7 +12,7 @@ from curator_core.lineage import number_sources
 from curator_core.runner import StageRunner
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.stage_types import is_table
-from curator_core.tasks import EmptyTask, TableBatch, source_id
+from curator_core.tasks import EmptyTask, source_id
 
 if TYPE_CHECKING:
     import threading
@@ -68,23 +68,22 @@ class LocalExecutor(Executor):
         split = _source_stages(plan.stages, limited=self.limit is not None)
         with ExitStack() as cleanup:
             runners = []
+            limited = _first_table_stage(plan.stages)
             for number, planned in enumerate(plan.stages):
-                # The sources' iterators pass from thread to thread under the pool's lock, so they need none of their own.
+                # The sources' iterators pass from thread to thread under the pool's lock; they need none of their own.
                 runner = StageRunner(
                     planned.stage,
                     state,
                     on_error=self.on_error,
                     max_attempts=self.max_attempts,
                     serialize=self.threads > 1 and number >= split,
+                    row_limit=self.limit if planned is limited else None,
                 )
                 cleanup.callback(runner.teardown)
                 runner.setup()
                 runners.append(runner)
             sources = _until(state.stop_requested, number_sources(tasks))
-            for runner, planned in zip(runners[:split], plan.stages[:split], strict=True):
-                sources = runner.run(sources)
-                if self.limit is not None and planned is _first_table_stage(plan.stages):
-                    sources = _take_rows(sources, self.limit)
+            sources = _through(runners[:split], sources)
             sources = self._numbered(_until(state.stop_requested, sources))
             if self.threads == 1:
                 yield from _through(runners[split:], sources)
@@ -130,19 +129,6 @@ def _first_table_stage(stages: Sequence[PlannedStage]) -> PlannedStage | None:
         if is_table(planned.output_type):
             return planned
     return None
-
-
-def _take_rows(tasks: Iterable[Task[Any]], limit: int) -> Iterator[Task[Any]]:
-    left = limit
-    for task in tasks:
-        if left <= 0:
-            return
-        if isinstance(task, TableBatch) and task.num_rows > left:
-            task = task.with_data(task.data.slice(0, left))  # noqa: PLW2901 - the shortened task takes its place
-        left -= task.num_items
-        yield task
-        if left <= 0:
-            return
 
 
 def _until(stop: threading.Event, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
