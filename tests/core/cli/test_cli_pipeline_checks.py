@@ -20,7 +20,7 @@ HEAD = "version: 1\nstages:\n  - toy.rows\n"
         (HEAD + "  - acme.anything\n", "install the distribution that provides the plugin 'acme'"),
         (HEAD + "  - toy.min_chars: {text_field: body}\n", "p.yaml:4: pipeline 'p': stage 'toy.min_chars' reads"),
         (HEAD + "  - toy.rows: {}\n    with: {name: again}\n", "p.yaml:4: pipeline 'p': stage 'again' takes"),
-        (HEAD + "  - toy.shout\n  - toy.shout\n", "p.yaml:5: pipeline 'p' has more than one stage called 'toy.shout'"),
+        (HEAD + "  - toy.shout\n  - toy.shout\n", "p.yaml:4: pipeline 'p' has more than one stage called 'toy.shout'"),
         ("stages:\n  - toy.rows\n", ":1: the key 'version' is missing: begin with version: 1"),
         ("version: 1\nstage:\n  - toy.rows\n", ":2: stage: unknown key, did you mean 'stages'?"),
         ("version: 1\nstages: [toy.rows\n", "not YAML"),

@@ -47,7 +47,7 @@ def json_ready(table: pa.Table) -> pa.Table:
 
 
 def json_texts(column: Any) -> Any:
-    """Return the values of a column that is ready for JSON as the texts they have in a JSON lines file; null is null."""
+    """Return the values of a :func:`json_ready` column as the texts they have in a JSON lines file; null is null."""
     buffer = io.BytesIO()
     pl.DataFrame({"v": pl.Series(column)}).write_ndjson(buffer)
     before, after = len(b'{"v":'), len(b"}")

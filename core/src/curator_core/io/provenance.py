@@ -14,7 +14,7 @@ from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PROVENANCE_COLUMNS", "check_column_names", "own_name", "with_provenance", "without_provenance"]
+__all__ = ["PROVENANCE_COLUMNS", "check_column_names", "own_name", "with_provenance"]
 
 PROVENANCE_COLUMNS = (SOURCE_COLUMN, ROW_COLUMN)
 
@@ -41,11 +41,6 @@ def with_provenance(table: pa.Table, path: str, rows: Any, columns: Sequence[str
     zeros = pa.array(np.zeros(len(positions), dtype=np.int32))
     source = pa.DictionaryArray.from_arrays(zeros, pa.array([path], pa.string()))
     return pa.Table.from_arrays([*arrays, source, positions], names=[*names, *PROVENANCE_COLUMNS])
-
-
-def without_provenance(table: pa.Table) -> pa.Table:
-    """Return the table without its provenance columns."""
-    return table.drop_columns([name for name in PROVENANCE_COLUMNS if name in table.column_names])
 
 
 def own_name(name: str, *, taken: Sequence[str] = ()) -> str:
