@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curator_audio import AudioBatch, DurationFilter, ReadFolder
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError
+from curator_core.errors import ConfigError, PipelineError
 
 
 def record(path, seconds=1.0, rate=16_000, channels=1):
@@ -113,5 +113,5 @@ def test_duration_filter_judges_rows_alone(durations):
 
 
 def test_a_missing_folder_is_refused_before_the_run(tmp_path):
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(PipelineError, match="does not exist"):
         Pipeline(stages=[ReadFolder(str(tmp_path / "speech"))]).build()

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.errors import PipelineError
 from curator_image import ImageBatch, Probe, ReadFolder, SizeFilter
 
 
@@ -59,5 +59,5 @@ def test_too_large_a_file_is_quarantined(photos):
 
 def test_a_folder_without_images_is_refused_before_the_run(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(ConfigError, match="has no files ending in"):
+    with pytest.raises(PipelineError, match="has no files ending in"):
         Pipeline(stages=[ReadFolder(str(tmp_path))]).build()

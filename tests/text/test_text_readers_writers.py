@@ -118,7 +118,7 @@ def test_problems_are_found_before_anything_runs(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"body": "x"}\n')
     with pytest.raises(PipelineError, match="text"):
         Pipeline(stages=[ReadJsonl(str(tmp_path)), WordCount()]).build()
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(PipelineError, match="does not exist"):
         Pipeline(stages=[ReadJsonl(str(tmp_path / "missing.jsonl")), WordCount()]).build()
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
     with pytest.raises(UnknownNameError, match="'text'"):
