@@ -121,7 +121,7 @@ def test_problems_are_found_before_anything_runs(tmp_path):
     with pytest.raises(PipelineError, match="does not exist"):
         Pipeline(stages=[ReadJsonl(str(tmp_path / "missing.jsonl")), WordCount()]).build()
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
-    with pytest.raises(PipelineError, match="unknown column of .*'text'"):
+    with pytest.raises(PipelineError, match=r"unknown column of .*'text'"):
         Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet"), columns=["body"])]).build()
     Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet")), WordCount(text_field="body")]).build()
 
