@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import soundfile
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_audio import AudioBatch, DurationFilter, ReadFolder
@@ -100,7 +100,6 @@ def test_duration_filter_bounds():
         DurationFilter(min_s=5, max_s=2)
 
 
-@settings(deadline=None)
 @given(durations=st.lists(st.none() | st.floats(0, 100), min_size=1, max_size=8))
 def test_duration_filter_judges_rows_alone(durations):
     table = pa.table({"duration_s": pa.array(durations, pa.float64())})

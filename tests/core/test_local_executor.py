@@ -64,7 +64,7 @@ def test_outputs_and_ids_do_not_depend_on_threads(threads):
     assert result.stats["Repeat"].tasks_out == 40
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(1, 4), st.integers(0, 30), st.integers(1, 5))
 def test_nothing_is_lost_or_doubled_with_any_threads_and_batch_size(threads, count, batch_size):
     stages = [Numbers(count), Repeat(3).with_(batch_size=batch_size)]

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 import xxhash
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
@@ -18,7 +18,6 @@ def hashes(column, **options):
     return ContentHash(field="c", **options).process(TableBatch(data=pa.table({"c": column}))).data["content_hash"]
 
 
-@settings(deadline=None)
 @given(texts=TEXTS)
 def test_hash_is_xxh3_128_of_the_utf8_bytes(texts):
     expected = [None if text is None else xxhash.xxh3_128_hexdigest(text.encode()) for text in texts]
@@ -27,14 +26,12 @@ def test_hash_is_xxh3_128_of_the_utf8_bytes(texts):
     assert hashes(pa.array(as_bytes, pa.binary())).to_pylist() == expected
 
 
-@settings(deadline=None)
 @given(texts=st.lists(st.none() | st.text(st.sampled_from("aAbÀà \t\n\u00a0\u2028\x1c\x85")), max_size=8))
 def test_normalised_hash_ignores_case_and_whitespace(texts):
     plain = [None if text is None else " ".join(text.lower().split()) for text in texts]
     assert hashes(pa.array(texts, pa.string()), normalize=True).equals(hashes(pa.array(plain, pa.string())))
 
 
-@settings(deadline=None)
 @given(texts=TEXTS)
 def test_batch_equals_concatenated_singles(texts):
     whole = hashes(pa.array(texts, pa.string())).to_pylist()

@@ -144,7 +144,7 @@ def test_mutated_files_are_read_or_quarantined_and_never_crash(file_format):
 
 
 @pytest.mark.parametrize("stage", [Probe(), SizeFilter(min_width=20, min_height=20)], ids=lambda stage: stage.name)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(sizes=st.lists(st.none() | st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=6))
 def test_batch_equals_concatenated_singles(stage, sizes):
     batch = images(*[None if size is None else encode(*size) for size in sizes])

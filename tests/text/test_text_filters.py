@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
@@ -69,7 +69,6 @@ def test_impossible_bounds_are_refused_at_once():
     [WordCount(min_words=2, max_words=4), MeanWordLength(), NonAlphaNumeric(), Normalize()],
     ids=lambda stage: stage.name,
 )
-@settings(deadline=None)
 @given(texts=st.lists(st.none() | st.text(), min_size=1, max_size=8))
 def test_batch_equals_concatenated_singles(stage, texts):
     table = pa.table({"text": pa.array(texts, pa.string()), "n": list(range(len(texts)))})

@@ -6,7 +6,7 @@ import unicodedata
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch
@@ -40,7 +40,6 @@ each_kernel = pytest.mark.parametrize(("kernel", "oracle"), KERNELS, ids=lambda 
 
 
 @each_kernel
-@settings(deadline=None)
 @given(texts=TEXTS, block_bytes=st.integers(1, 40))
 def test_kernel_matches_plain_python(kernel, oracle, texts, block_bytes):
     with pytest.MonkeyPatch.context() as patch:

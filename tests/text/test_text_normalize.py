@@ -7,7 +7,7 @@ import unicodedata
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
@@ -47,28 +47,24 @@ def oracle(text, *, control_characters, newlines, nfc, spaces, trailing_space, b
     return text
 
 
-@settings(deadline=None)
 @given(texts=st.lists(st.none() | MESSY, max_size=6), options=OPTIONS)
 def test_every_combination_of_steps_matches_the_oracle(texts, options):
     expected = [None if text is None else oracle(text, **options) for text in texts]
     assert normalize(texts, **options) == expected
 
 
-@settings(deadline=None)
 @given(text=TEXT)
 def test_applying_it_twice_changes_nothing(text):
     once = normalize([text])
     assert normalize(once) == once
 
 
-@settings(deadline=None)
 @given(text=TEXT)
 def test_words_survive(text):
     plain = "".join(each for each in text if unicodedata.category(each) != "Cc" or each.isspace())
     assert normalize([text], nfc=False)[0].split() == plain.split()
 
 
-@settings(deadline=None)
 @given(text=TEXT)
 def test_no_control_characters_or_runs_remain(text):
     (clean,) = normalize([text])

@@ -1,7 +1,7 @@
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Pipeline, Resources, make_stage, processing_stage
@@ -182,7 +182,6 @@ options = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(name=names, description=text, params=every_params, changes=options, tagged=st.booleans())
 def test_round_trip_through_yaml(registry, name, description, params, changes, tagged):
     stages = [

@@ -166,7 +166,7 @@ def test_every_type_has_a_text_in_json(tmp_path, array, expected):
     ),
     extension=st.sampled_from(["", ".gz", ".zst"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_json_lines_round_trip(tmp_path_factory, rows, extension):
     path = tmp_path_factory.getbasetemp() / f"round.jsonl{extension}"
     schema = pa.schema([("text", pa.string()), ("n", pa.int64()), ("x", pa.float64()), ("tags", pa.list_(pa.string()))])

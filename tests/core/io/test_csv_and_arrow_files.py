@@ -28,7 +28,7 @@ def read(reader, path, **options):
     ),
     batch_bytes=st.integers(1000, 5000),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_csv_round_trip_keeps_every_text(tmp_path_factory, rows, batch_bytes):
     path = tmp_path_factory.getbasetemp() / "round.csv"
     schema = pa.schema([("a", pa.string()), ("b", pa.string())])

@@ -64,7 +64,7 @@ values = st.recursive(
     block_bytes=st.integers(1, 120),
     batch_bytes=st.integers(1, 200),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_slices_of_any_size_give_every_record_once_in_order(
     tmp_path_factory, lines, ends_with_newline, block_bytes, batch_bytes
 ):
@@ -95,7 +95,7 @@ def test_slices_of_any_size_give_every_record_once_in_order(
 @given(
     records=st.lists(st.dictionaries(st.sampled_from(["a", "b", '_é"']), values, max_size=3), min_size=1, max_size=6)
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_no_value_is_lost_or_changed_whatever_the_types(tmp_path_factory, records):
     path = tmp_path_factory.getbasetemp() / "values.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -154,7 +154,7 @@ fragments = st.sampled_from([*good, *odd, *pieces_of_syntax]) | st.just(b"\n")
 
 
 @given(parts=st.lists(fragments, max_size=10))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_the_fast_parser_never_disagrees_with_the_careful_one(tmp_path_factory, parts):
     path = tmp_path_factory.getbasetemp() / "fuzzed.jsonl"
     path.write_bytes(b"".join(parts))

@@ -52,7 +52,7 @@ def test_round_trip_keeps_types_and_numbers_rows(tmp_path):
 
 
 @given(rows=st.integers(1, 300), group=st.integers(1, 80), block=st.integers(200, 20_000), batch=st.integers(1, 5000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_splitting_by_row_group_gives_every_row_once(tmp_path_factory, rows, group, block, batch):
     path = tmp_path_factory.getbasetemp() / "split.parquet"
     pq.write_table(table_of(rows), path, row_group_size=group)

