@@ -3,6 +3,7 @@
 import curator_core
 
 EXPECTED = {
+    "ActorPoolExecutor",
     "CompositeStage",
     "CuratorError",
     "EmptyTask",
@@ -13,8 +14,10 @@ EXPECTED = {
     "Pipeline",
     "Plan",
     "ProcessingStage",
+    "RayDataExecutor",
     "Resources",
     "RunResult",
+    "StreamingExecutor",
     "TableBatch",
     "Task",
     "Verdict",

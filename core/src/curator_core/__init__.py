@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curator_core.errors import CuratorError
+    from curator_core.executors.actor_pool import ActorPoolExecutor
     from curator_core.executors.base import Executor
     from curator_core.executors.local import LocalExecutor
+    from curator_core.executors.ray_data import RayDataExecutor
+    from curator_core.executors.streaming.executor import StreamingExecutor
     from curator_core.filter import Filter, Verdict
     from curator_core.function_stage import processing_stage
     from curator_core.pipeline import Pipeline
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "ActorPoolExecutor": "executors.actor_pool",
     "CompositeStage": "stage",
     "CuratorError": "errors",
     "EmptyTask": "tasks",
@@ -36,8 +40,10 @@ _HOME = {
     "Pipeline": "pipeline",
     "Plan": "plan",
     "ProcessingStage": "stage",
+    "RayDataExecutor": "executors.ray_data",
     "Resources": "resources",
     "RunResult": "result",
+    "StreamingExecutor": "executors.streaming.executor",
     "TableBatch": "tasks",
     "Task": "tasks",
     "Verdict": "filter",
@@ -47,6 +53,7 @@ _HOME = {
 }
 
 __all__ = [
+    "ActorPoolExecutor",
     "CompositeStage",
     "CuratorError",
     "EmptyTask",
@@ -57,8 +64,10 @@ __all__ = [
     "Pipeline",
     "Plan",
     "ProcessingStage",
+    "RayDataExecutor",
     "Resources",
     "RunResult",
+    "StreamingExecutor",
     "TableBatch",
     "Task",
     "Verdict",

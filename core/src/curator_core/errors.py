@@ -19,6 +19,7 @@ __all__ = [
     "RunInterrupted",
     "StageError",
     "UnknownNameError",
+    "WorkerDiedError",
     "nearest",
 ]
 
@@ -118,6 +119,10 @@ class DataError(CuratorError):
 
 class StageError(CuratorError):
     """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
+
+
+class WorkerDiedError(StageError):
+    """A task ends the worker processes that run it: killed, out of memory, or crashed in native code."""
 
 
 class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an error of the program

@@ -12,7 +12,7 @@ from curator_core.tasks import EmptyTask, FileGroupTask, Task
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["adopt", "number_sources"]
+__all__ = ["adopt", "adopt_one", "number_sources"]
 
 
 def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
@@ -42,10 +42,7 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
     if result is None:
         return
     if isinstance(result, Task):
-        if result is parent:
-            yield parent
-        else:
-            yield _child(result, _source_task_id(parent, result, 0) or parent.task_id, parent)
+        yield adopt_one(parent, result)
         return
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, dict)):
         raise StageError(
@@ -55,6 +52,13 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
     for index, child in enumerate(result):
         _check_task(child, where=f"what stage {stage!r} returned")
         yield _child(child, _source_task_id(parent, child, index) or f"{parent.task_id}/{index}", parent)
+
+
+def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:
+    """Return the one task that a stage made of ``parent``, with its id."""
+    if child is parent:
+        return parent
+    return _child(child, _source_task_id(parent, child, 0) or parent.task_id, parent)
 
 
 def _source_task_id(parent: Task[Any], child: Task[Any], index: int) -> str | None:

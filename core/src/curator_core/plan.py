@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import CuratorError
+from curator_core.fusion import fuse
 from curator_core.stage_types import is_known
 
 if TYPE_CHECKING:
+    from curator_core.fusion import Step
     from curator_core.pipeline import Pipeline
     from curator_core.stage import ProcessingStage
 
@@ -48,8 +51,13 @@ class Plan:
         """Name of the pipeline."""
         return self.pipeline.name
 
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The stages grouped into steps: what executors with pools of workers run in one call."""
+        return fuse(self.stages)
+
     def describe(self) -> str:
-        """Return the plan as text: stages with types, resources and columns."""
+        """Return the plan as text: stages with types, resources and columns, and the steps they are joined into."""
         lines = [f"pipeline {self.pipeline.name!r}: {len(self.stages)} stages"]
         for number, planned in enumerate(self.stages, start=1):
             types = f"{_type_name(planned.input_type)} -> {_type_name(planned.output_type)}"
@@ -60,6 +68,9 @@ class Plan:
                 lines.append(f"       adds    {', '.join(planned.adds)}")
             if planned.columns is not None:
                 lines.append(f"       columns {', '.join(planned.columns)}")
+        if len(self.steps) < len(self.stages):
+            lines.append(f"{len(self.steps)} steps:")
+            lines.extend(f"{number:>3}. {step.name}" for number, step in enumerate(self.steps, start=1))
         return "\n".join(lines)
 
     def to_yaml(self) -> str | None:

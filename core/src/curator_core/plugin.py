@@ -48,11 +48,30 @@ def curator_task_types() -> list[TaskTypeSpec]:
 
 @hookimpl
 def curator_executors() -> list[ExecutorSpec]:
-    """Offer the executor that needs nothing but this process."""
+    """Offer the ways to run a pipeline."""
     return [
         ExecutorSpec(
             "local",
             target="curator_core.executors.local:LocalExecutor",
             summary="Run in this process, without Ray.",
-        )
+        ),
+        ExecutorSpec(
+            "streaming",
+            target="curator_core.executors.streaming.executor:StreamingExecutor",
+            summary="Run all stages at once in pools of Ray actors, on one machine or a cluster.",
+            requires=("ray",),
+        ),
+        ExecutorSpec(
+            "actor_pool",
+            target="curator_core.executors.actor_pool:ActorPoolExecutor",
+            summary="Run one stage at a time, each in a pool of Ray actors over the whole cluster.",
+            requires=("ray",),
+        ),
+        ExecutorSpec(
+            "ray_data",
+            target="curator_core.executors.ray_data:RayDataExecutor",
+            summary="Run through Ray Data.",
+            requires=("ray", "pandas"),
+            extra="ray-data",
+        ),
     ]

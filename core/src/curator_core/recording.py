@@ -18,6 +18,7 @@ from curator_core.histogram import Histogram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextvars import Token
 
     import pyarrow as pa
 
@@ -78,14 +79,27 @@ class Recording:
         self.bad_records.clear()
         self.scores.clear()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was reported."""
+        return not (self.dropped or self.dropped_rows or self.bad_records or self.scores.count)
+
+    def begin(self) -> Token[Recording | None]:
+        """Make this the recording that stage code in this thread talks to, until :meth:`end`."""
+        return _current.set(self)
+
+    def end(self, token: Token[Recording | None]) -> None:
+        """Undo :meth:`begin`."""
+        _current.reset(token)
+
     @contextmanager
     def active(self) -> Iterator[Recording]:
         """Make this the recording that stage code in this thread talks to."""
-        token = _current.set(self)
+        token = self.begin()
         try:
             yield self
         finally:
-            _current.reset(token)
+            self.end(token)
 
 
 class _StrictRecording(Recording):

@@ -24,11 +24,12 @@ class RunResult(Sequence["Task[Any]"]):
         quarantined: Records kept aside (at most the first ten thousand; ``quarantined_count`` counts all).
         wall_s: Duration of the run.
         time_to_first_output_s: When the first output was finished, or None without output.
+        peak_object_store_bytes: Most bytes of tasks that were ever stored between steps, for executors that do so.
         run_dir: Folder of the run, where one was asked for.
         interrupted: Whether the run was stopped before its end.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the facts of a run, by keyword
         self,
         tasks: Sequence[Task[Any]],
         *,
@@ -37,6 +38,7 @@ class RunResult(Sequence["Task[Any]"]):
         quarantined_count: int,
         wall_s: float,
         time_to_first_output_s: float | None = None,
+        peak_object_store_bytes: int = 0,
         run_dir: str | None = None,
         interrupted: bool = False,
     ) -> None:
@@ -46,6 +48,7 @@ class RunResult(Sequence["Task[Any]"]):
         self.quarantined_count = quarantined_count
         self.wall_s = wall_s
         self.time_to_first_output_s = time_to_first_output_s
+        self.peak_object_store_bytes = peak_object_store_bytes
         self.run_dir = run_dir
         self.interrupted = interrupted
 
@@ -97,6 +100,7 @@ class RunResult(Sequence["Task[Any]"]):
             "quarantined": self.quarantined_count,
             "wall_s": round(self.wall_s, 3),
             "time_to_first_output_s": self.time_to_first_output_s,
+            "peak_object_store_bytes": self.peak_object_store_bytes,
             "interrupted": self.interrupted,
             "stages": [each.to_dict() for each in self.stats.values()],
             "outputs": self.outputs,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curator_core.executors.base import Executor
+    from curator_core.live import LiveStage
     from curator_core.plan import Plan
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
@@ -38,10 +39,12 @@ class RunState:
     def __init__(self, run_dir: str | os.PathLike[str] | None = None) -> None:
         self.directory = RunDirectory(run_dir) if run_dir is not None else None
         self.stats: dict[str, StageStats] = {}
+        self.live: dict[str, LiveStage] = {}  # replaced as a whole, by executors with workers
         self.quarantined: list[QuarantineRecord] = []
         self.quarantined_count = 0
         self.started_s = time.monotonic()
         self.first_output_s: float | None = None
+        self.peak_object_store_bytes = 0
         self.stop_requested = threading.Event()
         self._lock = threading.Lock()
 
@@ -135,6 +138,7 @@ def run_plan(
             quarantined_count=state.quarantined_count,
             wall_s=time.monotonic() - state.started_s,
             time_to_first_output_s=state.first_output_s,
+            peak_object_store_bytes=state.peak_object_store_bytes,
             run_dir=run_dir,
             interrupted=interrupted or state.stop_requested.is_set(),
         )

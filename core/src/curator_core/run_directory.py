@@ -22,7 +22,8 @@ class RunDirectory:
     """Files of one run.
 
     ``plan.yaml`` (or ``plan.txt`` for a pipeline that YAML cannot express), ``quarantine/records.jsonl``,
-    ``dropped/<stage>/part-<task>.parquet`` and ``result.json``.
+    ``dropped/<stage>/part-<task>.parquet`` and ``result.json``. The streaming executor adds ``events.jsonl``, all that
+    use Ray add ``run.log``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -11,25 +11,25 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import StageError
 from curator_core.isolate import isolate_rows
-from curator_core.lineage import adopt
+from curator_core.lineage import adopt, adopt_one
 from curator_core.quarantine import record_for_bad_record, record_for_task
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import TableBatch, concat_tables, take_rows
+from curator_core.tasks import TableBatch, Task, concat_tables, take_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stage import OnError, ProcessingStage
-    from curator_core.tasks import Task
     from curator_core.worker_state import CallReports
 
 __all__ = ["StageRunner"]
@@ -64,12 +64,28 @@ class StageRunner:
         self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
         self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
 
-    def setup(self) -> None:
-        """Prepare the machine and the worker for the stage."""
+    def setup(
+        self, worker: WorkerInfo | None = None, *, once_per_node: Callable[[Callable[[], None]], None] | None = None
+    ) -> None:
+        """Prepare the machine and the worker for the stage.
+
+        Args:
+            worker: Where it runs; in this process unless given.
+            once_per_node: Calls what prepares the machine, or leaves it where another worker did; called every time
+                unless given.
+        """
         started = time.perf_counter()
+        here = worker or WorkerInfo()
+
+        def prepare_node() -> None:
+            _call_hook(self.stage.setup_on_node, NodeInfo(here.node_id), here)
+
         try:
-            _call_hook(self.stage.setup_on_node, NodeInfo(), WorkerInfo())
-            _call_hook(self.stage.setup, WorkerInfo())
+            if once_per_node is None:
+                prepare_node()
+            else:
+                once_per_node(prepare_node)
+            _call_hook(self.stage.setup, here)
         except Exception as error:
             if isinstance(error, StageError):
                 raise
@@ -93,16 +109,50 @@ class StageRunner:
             yield output
 
     def _outputs(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
+        if self.stage.batch_size <= 1 and isinstance(self._turn, nullcontext):
+            yield from self._singles(source)
+            return
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
             self.stats.saw(batch)
             yield from self._process(batch)
 
-    def _process(self, batch: list[Task[Any]]) -> Iterator[Task[Any]]:
-        """Call the stage on a batch, again if it fails, and see to those tasks that keep failing."""
+    def _singles(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
+        """Process tasks one by one, with a short way for the usual case: a call that makes one task of one.
+
+        Pipelines of cheap stages spend most of their time between the calls.
+        """
+        process = self.stage.process
+        recording = Recording()
+        for task in source:
+            outcome = _Outcome()
+            started = time.perf_counter()
+            token = recording.begin()
+            try:
+                outcome.result = process(task)
+            except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
+                outcome.failure = error
+            finally:
+                recording.end(token)
+            self.stats.saw_one(task, process_time_s=time.perf_counter() - started)
+            if outcome.failure is None and isinstance(outcome.result, Task) and recording.is_empty:
+                yield adopt_one(task, outcome.result)
+            else:
+                yield from self._process([task], first=(recording, outcome))
+                recording = Recording()
+
+    def _process(
+        self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None
+    ) -> Iterator[Task[Any]]:
+        """Call the stage on a batch, again if it fails, and see to those tasks that keep failing.
+
+        Args:
+            batch: The tasks.
+            first: What the first call reported and returned, if it has been made.
+        """
         emitted = 0
         for attempt in itertools.count(1):
-            recording = Recording()
-            outputs = self._call(batch, recording)
+            recording, outcome = first if first is not None and attempt == 1 else (Recording(), None)
+            outputs = self._call(batch, recording, outcome)
             for number in itertools.count():
                 try:
                     output = next(outputs, None)
@@ -126,11 +176,16 @@ class StageRunner:
             self.stats.add(retries=1)
             time.sleep(retry_delay_s(failure, attempt))
 
-    def _call(self, batch: list[Task[Any]], recording: Recording) -> Iterator[Task[Any]]:
+    def _call(
+        self, batch: list[Task[Any]], recording: Recording, outcome: _Outcome | None = None
+    ) -> Iterator[Task[Any]]:
         """Call the stage once; yield its outputs with their ids. Only time inside the stage is counted."""
+        results: Sequence[Any]
         with self._turn:
-            if len(batch) == 1:
-                results: Sequence[Any] = [self._timed(recording, self.stage.process, batch[0])]
+            if outcome is not None:
+                results = [outcome.get()]
+            elif len(batch) == 1:
+                results = [self._timed(recording, self.stage.process, batch[0])]
             else:
                 results = self._timed(recording, self.stage.process_batch, batch)
                 if not isinstance(results, (list, tuple)) or len(results) != len(batch):
@@ -217,6 +272,19 @@ class StageRunner:
             self.stats.add(skipped=1)
             return
         self._state.quarantine(record)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What one call of a stage came to."""
+
+    result: Any = None
+    failure: Exception | None = None
+
+    def get(self) -> Any:
+        if self.failure is not None:
+            raise self.failure
+        return self.result
 
 
 def _is_open(result: Any) -> bool:

@@ -39,7 +39,9 @@ class StageStats:
     """Counts of one stage.
 
     ``rows_*`` count table rows (one for a task that is not a table); ``dropped`` maps a filter's reasons to rows;
-    ``process_time_s`` is time inside the stage's own code, summed over workers.
+    ``process_time_s`` is time inside the stage's own code, summed over workers. Executors with pools of workers also
+    note ``busy_fraction`` (the share of their workers' time spent working, after the warm-up), ``workers`` (seconds
+    since the start, number of workers) and ``queue_peak`` (most tasks that ever waited).
     """
 
     name: str
@@ -56,6 +58,9 @@ class StageStats:
     skipped: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     scores: Histogram = field(default_factory=Histogram)
+    busy_fraction: float | None = None
+    workers: list[tuple[float, int]] = field(default_factory=list)
+    queue_peak: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def saw(self, tasks: Sequence[Task[Any]]) -> None:
@@ -63,6 +68,13 @@ class StageStats:
         with self._lock:
             self.tasks_in += len(tasks)
             self.rows_in += sum(task.num_items for task in tasks)
+
+    def saw_one(self, task: Task[Any], *, process_time_s: float) -> None:
+        """Count a task that arrived, and the time spent on it."""
+        with self._lock:
+            self.tasks_in += 1
+            self.rows_in += task.num_items
+            self.process_time_s += process_time_s
 
     def made(self, task: Task[Any]) -> None:
         """Count a task that leaves."""
@@ -120,6 +132,9 @@ class StageStats:
                 "skipped": self.skipped,
                 "dropped": dict(sorted(self.dropped.items())),
                 "scores": self.scores.summary(),
+                "busy_fraction": self.busy_fraction,
+                "workers": self.workers,
+                "queue_peak": self.queue_peak,
             }
 
     def __getstate__(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from curator_core.errors import StageError, UnknownNameError
@@ -74,7 +75,12 @@ class Task(Generic[T]):
 
     def with_data(self, data: Any) -> Self:
         """Return a copy with another payload; id and metadata are kept."""
-        twin = copy.copy(self)
+        kind: type = type(self)
+        if _is_plain(kind):  # several times as fast as copy.copy, which matters for millions of small tasks
+            twin: Self = object.__new__(kind)
+            twin.__dict__.update(self.__dict__)
+        else:
+            twin = copy.copy(self)
         twin.data = data
         return twin
 
@@ -257,6 +263,14 @@ class TableBatch(Task["pa.Table"]):
         """Raise an error that names the nearest column where there is none of this name."""
         if name not in self.data.column_names:
             raise UnknownNameError("column", name, self.columns, fix=f"the batch has: {', '.join(self.columns)}")
+
+
+@lru_cache(maxsize=256)
+def _is_plain(kind: type) -> bool:
+    """Return whether instances of a class are their dictionaries: no slots, no copying of their own."""
+    has_slots = any(vars(each).get("__slots__") for each in kind.__mro__)
+    own = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+    return not has_slots and not any(name in vars(each) for each in kind.__mro__ if each is not object for name in own)
 
 
 def source_id(task_id: str) -> str:

@@ -1,0 +1,40 @@
+"""Let the workers of a stage agree on which of them prepares their machine."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["forget_run", "once_on_this_node"]
+
+
+def once_on_this_node(run_id: str, stage_name: str, prepare: Callable[[], None]) -> None:
+    """Call ``prepare`` in the first worker of a stage on this machine; the others wait until it is done.
+
+    Where it fails, the next worker tries again.
+    """
+    from filelock import FileLock  # a dependency of Ray, needed by its workers only
+
+    folder = _folder(run_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    name = hashlib.blake2b(stage_name.encode(), digest_size=8).hexdigest()
+    with FileLock(str(folder / f"{name}.lock")):
+        done = folder / f"{name}.done"
+        if not done.exists():
+            prepare()
+            done.touch()
+
+
+def forget_run(run_id: str) -> None:
+    """Remove what the workers of a run left on this machine to agree."""
+    shutil.rmtree(_folder(run_id), ignore_errors=True)
+
+
+def _folder(run_id: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"curator-run-{run_id}"

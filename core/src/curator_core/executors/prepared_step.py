@@ -1,0 +1,87 @@
+"""Everything about a step that must be right before a run starts: it can travel, and there is room for it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.executors.capacity import usable_nodes, worker_slots
+from curator_core.executors.gpu_memory import measure_gpus
+from curator_core.executors.shipping import pack_stage
+from curator_core.executors.stage_worker import WorkerSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curator_core.executors.capacity import WorkerSlot
+    from curator_core.executors.cluster import ClusterInfo, NodeResources
+    from curator_core.fusion import Step
+    from curator_core.retry import ErrorPolicy
+    from curator_core.run import RunState
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["PreparedRun", "PreparedStep", "prepare_run"]
+
+
+@dataclass(frozen=True)
+class PreparedStep:
+    """A step, ready for workers.
+
+    Args:
+        stages: Its stages.
+        settings: What its workers need to know.
+        slots: Where they can run.
+    """
+
+    stages: tuple[ProcessingStage[Any, Any], ...]
+    settings: WorkerSettings
+    slots: tuple[WorkerSlot, ...]
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """All steps of a run.
+
+    Args:
+        run_id: Names the run on each machine.
+        nodes: Machines that workers may use.
+        steps: The steps, in order.
+    """
+
+    run_id: str
+    nodes: tuple[NodeResources, ...]
+    steps: tuple[PreparedStep, ...]
+
+
+def prepare_run(
+    steps: Sequence[Step],
+    cluster: ClusterInfo,
+    state: RunState,
+    *,
+    policy: ErrorPolicy,
+    workers: int | None = None,
+    ignore_head_node: bool = False,
+) -> PreparedRun:
+    """Pack and place all steps.
+
+    Raises:
+        PipelineError: A stage cannot be sent to workers, or needs more than any node has.
+    """
+    run_id = uuid.uuid4().hex
+    nodes = usable_nodes(cluster.nodes, ignore_head_node=ignore_head_node)
+    if any(step.resources.gpu_memory_gb for step in steps):
+        nodes = list(measure_gpus(nodes))
+    prepared = []
+    for step in steps:
+        stages = tuple(planned.stage for planned in step.stages)
+        settings = WorkerSettings(
+            stages=tuple(pack_stage(stage) for stage in stages),
+            run_id=run_id,
+            run_dir=None if state.directory is None else str(state.directory.path),
+            cpus=step.resources.cpus,
+            on_error=policy.on_error,
+            max_attempts=policy.max_attempts,
+        )
+        prepared.append(PreparedStep(stages, settings, tuple(worker_slots(stages[0], nodes, workers=workers))))
+    return PreparedRun(run_id, tuple(nodes), tuple(prepared))

@@ -1,0 +1,248 @@
+"""Run a plan through Ray Data, for those whose clusters and dashboards are built around it."""
+
+from __future__ import annotations
+
+import gc
+import math
+import warnings
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError, MissingPackageError, PipelineError, StageError
+from curator_core.executors.base import Executor
+from curator_core.executors.cluster import connect, import_ray
+from curator_core.executors.node_setup import forget_run
+from curator_core.executors.prepared_step import prepare_run
+from curator_core.executors.stage_worker import WorkerReport
+from curator_core.executors.task_windows import evenly, windows
+from curator_core.executors.worker_options import ray_options
+from curator_core.fusion import fuse
+from curator_core.lineage import number_sources
+from curator_core.retry import ErrorPolicy
+from curator_core.runner import StageRunner
+from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.tasks import EmptyTask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curator_core.executors.prepared_step import PreparedRun, PreparedStep
+    from curator_core.plan import Plan, PlannedStage
+    from curator_core.run import RunState
+    from curator_core.tasks import Task
+
+__all__ = ["RayDataExecutor"]
+
+_PARTS_PER_WORKER = 4
+_BLOCK_TASKS = 1_024
+
+
+class RayDataExecutor(Executor):
+    """Run all stages at once on Ray Data's actor pools.
+
+    Neighbouring stages of equal resources share a pool. Stages that make their own work, such as a listing of files,
+    run in this process; what they make goes to Ray Data in windows that grow, and each window starts its workers anew.
+    A worker that dies ends the run, because Ray Data cannot tell which task it died of.
+
+    >>> RayDataExecutor(on_error="skip").on_error
+    'skip'
+
+    Args:
+        actors_per_stage: Most workers of each pool, unless a stage has its own number; as many as fit unless given.
+        cpus: Logical CPUs of a Ray that is started here.
+        gpus: Logical GPUs of a Ray that is started here.
+        address: A cluster to join, ``host:port`` or ``auto``.
+        on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
+        max_attempts: How often a failing call is tried.
+    """
+
+    def __init__(
+        self,
+        actors_per_stage: int | None = None,
+        *,
+        cpus: int | None = None,
+        gpus: int | None = None,
+        address: str | None = None,
+        on_error: OnError = "quarantine",
+        max_attempts: int = 3,
+    ) -> None:
+        if actors_per_stage is not None and actors_per_stage < 1:
+            raise ConfigError(f"RayDataExecutor: actors_per_stage is {actors_per_stage}", fix="use 1 or more")
+        self.actors_per_stage = actors_per_stage
+        self.cpus = cpus
+        self.gpus = gpus
+        self.address = address
+        self.on_error = on_error
+        self.max_attempts = max_attempts
+
+    def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
+        policy = ErrorPolicy(self.on_error, self.max_attempts)
+        log_path = None if state.directory is None else state.directory.path / "run.log"
+        count = _source_stages(plan.stages)
+        _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
+        with ExitStack() as cleanup:
+            cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
+            run = prepare_run(fuse(plan.stages[count:]), cluster, state, policy=policy, workers=self.actors_per_stage)
+            cleanup.callback(forget_run, run.run_id)
+            pools = _pool_options(run)
+            stream = _until_stopped(number_sources(tasks), state)
+            for planned in plan.stages[:count]:
+                runner = StageRunner(planned.stage, state, on_error=self.on_error, max_attempts=self.max_attempts)
+                cleanup.callback(runner.teardown)
+                runner.setup()
+                stream = runner.run(stream)
+            if not run.steps:
+                yield from stream
+                return
+            for window in windows(_until_stopped(stream, state)):
+                yield from _through_ray_data(window, run.steps, pools, state)
+
+
+def _through_ray_data(
+    window: Sequence[Task[Any]], steps: Sequence[PreparedStep], pools: Sequence[dict[str, Any]], state: RunState
+) -> Iterator[Task[Any]]:
+    from curator_core.executors.ray_data_blocks import read_block
+
+    ray = import_ray()
+    try:
+        bundles = _start(window, steps, pools)
+        try:
+            for block in (ray.get(ref) for bundle in bundles for ref in bundle.block_refs):
+                for item in read_block(block):
+                    if isinstance(item, WorkerReport):
+                        _absorb(item, state)
+                    else:
+                        yield item
+                if state.stop_requested.is_set():
+                    return
+        finally:
+            # Ray Data stops when nobody holds its output, as an error's traceback would, and its workers end when the
+            # rings of references that it leaves are collected: now, rather than after Ray itself has gone.
+            del bundles
+            gc.collect()
+    except ray.exceptions.RayError as error:
+        names = ", ".join(repr(step.settings.name) for step in steps)
+        raise StageError(
+            f"Ray Data gave up in one of {names}: {error}",
+            fix="a worker that dies ends a run on Ray Data; the other executors go on and find the task it died of",
+        ) from error.with_traceback(None)
+
+
+def _start(
+    window: Sequence[Task[Any]], steps: Sequence[PreparedStep], pools: Sequence[dict[str, Any]]
+) -> Iterator[Any]:
+    """Hand tasks to Ray Data; return the bundles of blocks that it makes."""
+    from curator_core.executors.ray_data_blocks import DataWorker, write_block
+
+    # A first stage that wants batches gets blocks that hold one at least.
+    full_batches = max(1, len(window) // steps[0].stages[0].batch_size)
+    parts = evenly(window, parts=min(full_batches, _PARTS_PER_WORKER * len(steps[0].slots)), most=_BLOCK_TASKS)
+    with _quiet_context():
+        dataset = import_ray().data.from_arrow([write_block(part) for part in parts])
+        for step, options in zip(steps, pools, strict=True):
+            batch_size = step.stages[0].batch_size
+            dataset = dataset.map_batches(
+                DataWorker,
+                fn_constructor_args=(step.settings,),
+                # Whole blocks, or as many tasks as make a batch, from several blocks where one is too small.
+                batch_size=batch_size if batch_size > 1 else None,
+                batch_format="pyarrow",
+                zero_copy_batch=True,
+                **options,
+            )
+        # The blocks themselves: iter_batches leaves a thread behind for every dataset.
+        bundles: Iterator[Any] = dataset.iter_internal_ref_bundles()
+        return bundles
+
+
+def _absorb(report: WorkerReport, state: RunState) -> None:
+    state.absorb(report.stats, report.quarantined)
+    if report.error is not None:
+        raise report.error.unpack()
+
+
+def _pool_options(run: PreparedRun) -> list[dict[str, Any]]:
+    """Return the options of each step's pool, such that one worker of every step fits at the same time.
+
+    Ray Data holds a worker of each step from the start and waits for ever where they do not all fit.
+    """
+    from ray.data import ActorPoolStrategy
+
+    shares = [_gpus_anywhere(step, run) for step in run.steps]
+    if sum(shares) > sum(node.gpus for node in run.nodes):
+        raise PipelineError(
+            f"the stages hold {sum(shares):g} GPUs at the same time, more than the cluster has",
+            fix="use the streaming executor or ActorPoolExecutor, which share GPUs between stages",
+        )
+    is_tight = sum(step.settings.cpus for step in run.steps) > sum(node.cpus for node in run.nodes)
+    most_cpus = min(node.cpus for node in run.nodes) / max(1, len(run.steps)) if is_tight else math.inf
+    pools = []
+    for step, gpus in zip(run.steps, shares, strict=True):
+        stage = step.stages[0]
+        options = ray_options(stage.resources, replace(step.slots[0], gpus=gpus), pinned=False)
+        least = stage.num_workers() or stage.min_workers or 1
+        pools.append(
+            options
+            | {
+                "num_cpus": min(options["num_cpus"], most_cpus),
+                "compute": ActorPoolStrategy(min_size=least, max_size=max(least, len(step.slots))),
+                # Ray would restart a worker behind Ray Data's back and run its calls again for ever.
+                "max_restarts": 0,
+                "max_task_retries": 0,
+            }
+        )
+    return pools
+
+
+def _gpus_anywhere(step: PreparedStep, run: PreparedRun) -> float:
+    """Return the GPUs of a worker that are enough on whichever node Ray Data puts it."""
+    places = {slot.node_id for slot in step.slots}
+    unfit = [node for node in run.nodes if node.gpus and node.node_id not in places]
+    if step.stages[0].resources.gpu_memory_gb and unfit:
+        raise PipelineError(
+            f"stage {step.settings.name!r} does not fit on the GPUs of all nodes, and Ray Data may use any of them",
+            fix="ask for gpus instead of gpu_memory_gb, or use the streaming executor",
+        )
+    return max(slot.gpus for slot in step.slots)
+
+
+@contextmanager
+def _quiet_context() -> Iterator[None]:
+    """Build a dataset without progress bars and in order, and leave the user's own settings as they were."""
+    from ray.data import DataContext
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Ray Data warns of its own settings
+        context = DataContext.get_current()
+        usual = context.enable_progress_bars, context.execution_options.preserve_order
+        context.enable_progress_bars, context.execution_options.preserve_order = False, True
+        try:
+            yield
+        finally:
+            context.enable_progress_bars, context.execution_options.preserve_order = usual
+
+
+def _import_ray_data() -> None:
+    import_ray()
+    try:
+        import ray.data  # noqa: F401 - only whether it is there is asked
+    except ImportError as error:
+        raise MissingPackageError(
+            "RayDataExecutor", package=error.name or "pandas", pip='"curator-core[ray-data]"'
+        ) from error
+
+
+def _source_stages(stages: Sequence[PlannedStage]) -> int:
+    """Return how many leading stages make the source tasks; these run in this process."""
+    count = 0
+    while count < len(stages) and stages[count].input_type is EmptyTask:
+        count += 1
+    return count
+
+
+def _until_stopped(tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
+    for task in tasks:
+        if state.stop_requested.is_set():
+            return
+        yield task

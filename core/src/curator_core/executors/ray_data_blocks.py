@@ -1,0 +1,84 @@
+"""Tasks as rows of Ray Data's blocks: many pickled tasks to a block, and workers' reports among them.
+
+Reports travel down the pipeline as rows of their own, so that they reach the driver with the outputs they describe, and
+are lost and made again with them when Ray Data repeats a call.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from curator_core.executors.shipping import dumps
+from curator_core.executors.stage_worker import StageWorker, WorkerReport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curator_core.executors.stage_worker import WorkerSettings
+    from curator_core.tasks import Task
+
+__all__ = ["DataWorker", "read_block", "write_block"]
+
+_COLUMN = "pickled"
+_SCHEMA = pa.schema([(_COLUMN, pa.large_binary())])
+_BLOCK_TASKS = 1_024
+_BLOCK_BYTES = 16 << 20
+
+
+def write_block(items: Sequence[Task[Any] | WorkerReport]) -> pa.Table:
+    """Return tasks and reports as a table with a row for each."""
+    return _table([dumps(item) for item in items])
+
+
+def read_block(block: pa.Table) -> Iterator[Task[Any] | WorkerReport]:
+    """Yield what :func:`write_block` got."""
+    for value in block.column(_COLUMN):
+        yield pickle.loads(value.as_buffer())  # noqa: S301 - written by our own processes
+
+
+class DataWorker:
+    """What Ray Data calls for every block."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._worker = StageWorker(settings)
+        self._opened: WorkerReport | None = self._worker.open()
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        """Process a block; yield blocks of bounded size."""
+        items = list(read_block(block))
+        yield from _blocks(self._process(items))
+
+    def _process(self, items: list[Task[Any] | WorkerReport]) -> Iterator[Task[Any] | WorkerReport]:
+        yield from (item for item in items if isinstance(item, WorkerReport))
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            yield opened
+            if opened.error is not None:  # the driver ends the run; every block until then says so again
+                self._opened = opened
+                return
+        yield from self._worker.run([item for item in items if not isinstance(item, WorkerReport)])
+
+    def __del__(self) -> None:
+        # Ray Data lets go of its workers at the end, and has no other word for it.
+        if hasattr(self, "_worker"):
+            self._worker.close()
+
+
+def _blocks(items: Iterable[Task[Any] | WorkerReport]) -> Iterator[pa.Table]:
+    rows: list[bytes] = []
+    size_bytes = 0
+    for item in items:
+        rows.append(dumps(item))
+        size_bytes += len(rows[-1])
+        if len(rows) >= _BLOCK_TASKS or size_bytes >= _BLOCK_BYTES:
+            yield _table(rows)
+            rows, size_bytes = [], 0
+    if rows:
+        yield _table(rows)
+
+
+def _table(rows: list[bytes]) -> pa.Table:
+    return pa.table({_COLUMN: pa.array(rows, pa.large_binary())}, schema=_SCHEMA)

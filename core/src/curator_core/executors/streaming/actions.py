@@ -1,0 +1,79 @@
+"""What the scheduler asks the outside world to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from curator_core.executors.streaming.model import Call, Chunk, Slice
+
+__all__ = ["Action", "Deliver", "Forget", "GiveUp", "PullSources", "ResumeCall", "RunCall", "StartWorker", "StopWorker"]
+
+
+@dataclass(frozen=True, slots=True)
+class StartWorker:
+    """Start a worker of a step on a node."""
+
+    worker_id: int
+    step: int
+    node_id: str
+    gpus: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopWorker:
+    """End a worker that has nothing in hand."""
+
+    worker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunCall:
+    """Send a call to a worker. ``skip`` outputs are left out, ``limit`` outputs are made at most (None: all)."""
+
+    worker_id: int
+    call: Call
+    skip: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeCall:
+    """Let a worker go on with a call that it had to interrupt."""
+
+    worker_id: int
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class PullSources:
+    """Take up to ``count`` more tasks from the source; the answer is ``source_chunk`` or ``source_ended``."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Hand outputs of the last step to the caller."""
+
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Drop a chunk whose tasks are all processed."""
+
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Keep a task aside that has killed too many workers."""
+
+    step: int
+    task: Slice
+    deaths: int
+
+
+Action: TypeAlias = StartWorker | StopWorker | RunCall | ResumeCall | PullSources | Deliver | Forget | GiveUp

@@ -1,0 +1,59 @@
+"""How many tasks go into one call: enough that a call lasts some tens of milliseconds, growing fast from one."""
+
+from __future__ import annotations
+
+__all__ = ["TARGET_CALL_S", "ChunkSizer", "calls_in_flight"]
+
+TARGET_CALL_S = 0.04
+_MOST_TASKS = 16_384
+_MOST_BYTES = 16 << 20
+_PREFETCH_BELOW_S = 0.5
+_SHORT_CALL_S = 0.01
+_LEAST_CALL_S = 0.015
+
+
+class ChunkSizer:
+    """The size of a step's next call.
+
+    Doubling from one keeps the first calls short whatever they turn out to cost, and reaches thousands of tasks within
+    a dozen calls.
+
+    Args:
+        batch_size: How many tasks the step wants at once; sizes are multiples of it.
+    """
+
+    def __init__(self, batch_size: int = 1) -> None:
+        self._batch = max(1, batch_size)
+        self._ramp = self._batch
+
+    def size(self, *, service_s: float | None, task_bytes: float) -> int:
+        """Return the number of tasks for the next call."""
+        tasks = self._ramp
+        if service_s is not None and service_s > 0:
+            tasks = int(min(tasks, TARGET_CALL_S / service_s))
+        if task_bytes > 0:
+            tasks = int(min(tasks, _MOST_BYTES / task_bytes))
+        return max(1, tasks // self._batch) * self._batch
+
+    def least(self, *, service_s: float | None) -> int:
+        """Return the number of tasks below which a call costs more than it does, if more are to come anyway."""
+        if not service_s:
+            return self._ramp
+        return int(min(self._ramp, max(1.0, _LEAST_CALL_S / service_s)))
+
+    def learned(self, *, tasks: int, service_s: float) -> None:
+        """Grow after a call of full size that was short."""
+        if tasks >= self._ramp and service_s < TARGET_CALL_S:
+            self._ramp = min(2 * self._ramp, max(_MOST_TASKS, self._batch))
+
+
+def calls_in_flight(call_s: float | None) -> int:
+    """Return how many calls a worker has at a time, one of them running.
+
+    Waiting for the next call costs a worker a millisecond or two: nothing to a long call, a fifth of a short one.
+    """
+    if call_s is None:
+        return 2
+    if call_s >= _PREFETCH_BELOW_S:
+        return 1
+    return 2 if call_s >= _SHORT_CALL_S else 4

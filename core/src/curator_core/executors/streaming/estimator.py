@@ -1,0 +1,81 @@
+"""How long a step takes per task, and how many tasks it makes of one: robust, and quick to notice a change."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+__all__ = ["StepEstimator"]
+
+_WEIGHT = 0.08
+_WINDOW = 5
+_CHANGE = 1.3
+
+
+class StepEstimator:
+    """Moving estimates of one step.
+
+    Service time is an exponentially weighted mean, so that rare slow tasks count for what they cost. When the last few
+    calls agree with each other but not with the mean, the speed has changed and the past is dropped.
+    """
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.tasks_in = 0
+        self.tasks_out = 0
+        self._mean_s: float | None = None
+        self._recent: deque[float] = deque(maxlen=_WINDOW)
+        self._inputs = 0.0
+        self._outputs = 0.0
+        self._bytes = 0.0
+
+    @property
+    def service_s(self) -> float | None:
+        """Seconds per task, or None before the first completion."""
+        return self._mean_s
+
+    @property
+    def fan_out(self) -> float:
+        """Outputs per input, lately; one before anything is known."""
+        return self._outputs / self._inputs if self._inputs else 1.0
+
+    @property
+    def output_bytes(self) -> float:
+        """Average size of an output."""
+        return self._bytes / self._outputs if self._outputs else 0.0
+
+    def add(self, *, tasks: int, outputs: int, size_bytes: int, service_s: float) -> None:
+        """Learn from a call, or a part of one."""
+        keep = 1.0 - _WEIGHT / 2
+        self._inputs = self._inputs * keep + tasks
+        self._outputs = self._outputs * keep + outputs
+        self._bytes = self._bytes * keep + size_bytes
+        self.tasks_in += tasks
+        self.tasks_out += outputs
+        if tasks <= 0:
+            return
+        self.calls += 1
+        sample = service_s / tasks
+        self._recent.append(sample)
+        if self._mean_s is None:
+            self._mean_s = sample
+            return
+        low, high = min(self._recent), max(self._recent)
+        is_off = low > self._mean_s * _CHANGE or high * _CHANGE < self._mean_s
+        if is_off and len(self._recent) == _WINDOW and high < low * _CHANGE:  # they agree with each other
+            self._mean_s = median(self._recent)
+        else:
+            # The first calls count alike, so that one slow start does not linger.
+            self._mean_s += max(_WEIGHT, 1.0 / self.calls) * (sample - self._mean_s)
+
+    def with_running(self, ages_s: list[float]) -> float | None:
+        """Return seconds per task when calls that are still running count with their age.
+
+        A step that has become slow shows it first by calls that do not come back.
+        """
+        if not ages_s:
+            return self._mean_s
+        middle = median(ages_s)
+        if self._mean_s is None:
+            return middle
+        return max(self._mean_s, middle)

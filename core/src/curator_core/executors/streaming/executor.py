@@ -1,0 +1,125 @@
+"""Run a plan on Ray, all steps at once: the default way to run on many cores, GPUs and machines."""
+
+from __future__ import annotations
+
+import queue
+import uuid
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Literal
+
+from curator_core.errors import ConfigError
+from curator_core.executors.base import Executor
+from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curator_core.plan import Plan
+    from curator_core.run import RunState
+    from curator_core.tasks import Task
+
+__all__ = ["StreamingExecutor"]
+
+
+class StreamingExecutor(Executor):
+    """Run all steps of a plan at once, on different tasks, in pools of Ray actors.
+
+    Starts a Ray on this machine unless it finds one to join. GPUs and memory are held by workers; CPUs are leased to
+    them by the call, so that any number of stages runs on any number of cores.
+
+    >>> StreamingExecutor(mode="batch").mode
+    'batch'
+
+    Args:
+        mode: ``streaming``, or ``batch`` to finish each step before the next begins.
+        address: Cluster to join (``host:port`` or ``auto``); ``RAY_ADDRESS`` unless given, else a Ray of its own.
+        cpus: Logical CPUs of a Ray of its own; those of the machine unless given, at least one per GPU.
+        gpus: Logical GPUs of a Ray of its own; those of the machine unless given.
+        memory_limit_bytes: Bound on the bytes of tasks between steps; a quarter of the object store unless given.
+        on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
+        ignore_head_node: Run no workers on the cluster's head.
+        max_attempts: How often a failing call is tried.
+    """
+
+    def __init__(
+        self,
+        mode: Literal["streaming", "batch"] = "streaming",
+        address: str | None = None,
+        *,
+        cpus: int | None = None,
+        gpus: int | None = None,
+        memory_limit_bytes: int | None = None,
+        on_error: OnError = "quarantine",
+        ignore_head_node: bool = False,
+        max_attempts: int = 3,
+    ) -> None:
+        if mode not in ("streaming", "batch"):
+            raise ConfigError(f"StreamingExecutor: mode is {mode!r}", fix="use streaming or batch")
+        if memory_limit_bytes is not None and memory_limit_bytes <= 0:
+            raise ConfigError(f"StreamingExecutor: memory_limit_bytes is {memory_limit_bytes}", fix="use more than 0")
+        self.mode = mode
+        self.address = address
+        self.cpus = cpus
+        self.gpus = gpus
+        self.memory_limit_bytes = memory_limit_bytes
+        self.on_error = on_error
+        self.ignore_head_node = ignore_head_node
+        self.max_attempts = max_attempts
+        self._order: dict[str, int] = {}
+
+    def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
+        from curator_core.executors.cluster import connect
+        from curator_core.executors.node_setup import forget_run
+        from curator_core.executors.streaming.monitor import Monitor
+        from curator_core.executors.streaming.node_watch import NodeWatch
+        from curator_core.executors.streaming.reservation import reserved_cpus
+        from curator_core.executors.streaming.run_loop import RunLoop
+        from curator_core.executors.streaming.session import prepare
+        from curator_core.lineage import number_sources
+
+        session = prepare(plan, self, run_dir=None if state.directory is None else str(state.directory.path))
+        log_path = None if state.directory is None else state.directory.path / "run.log"
+        run_id = uuid.uuid4().hex[:12]
+        with ExitStack() as cleanup:
+            cluster = cleanup.enter_context(connect(self.address, session.cpus, self.gpus, log_path))
+            cleanup.callback(forget_run, run_id)
+            nodes = session.nodes(cluster)
+            if not cluster.owns:
+                nodes = cleanup.enter_context(reserved_cpus(nodes))
+            ignored = {node.node_id for node in cluster.nodes} - {node.node_id for node in nodes}
+            watch = NodeWatch(nodes, ignored=ignored, is_active=not cluster.owns)
+            events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+            scheduler, pool = session.open(nodes, run_id, events)
+            monitor = cleanup.enter_context(Monitor(scheduler.board, state, session.steps, pipeline=plan.pipeline_name))
+            is_done = False
+            loop = RunLoop(
+                scheduler,
+                pool,
+                events,
+                number_sources(tasks),
+                nodes=watch,
+                state=state,
+                steps=session.steps,
+                policies=session.policies,
+                on_tick=monitor.tick,
+            )
+            self._order = loop.source_order
+            try:
+                yield from loop.outputs()
+                is_done = True
+            finally:
+                loop.close()
+                pool.close(patience_s=session.teardown_s if is_done else 1.0)
+                session.report_usage(scheduler, state)
+
+    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
+        return sorted(outputs, key=lambda task: self._position(task.task_id))
+
+    def _position(self, task_id: str) -> tuple[int, tuple[int, ...]]:
+        """Return what orders outputs: the place of their source, then the child indices in the id."""
+        position = self._order.get(task_id)
+        if position is not None:
+            return position, ()
+        source, _, children = task_id.partition("/")
+        indices = tuple(int(each) for each in children.split("/") if each.isdigit())
+        return self._order.get(source, 0), indices

@@ -1,0 +1,189 @@
+"""The nouns of the scheduler: steps, chunks of tasks, calls and workers, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Call", "CallResult", "Chunk", "Held", "Node", "Slice", "StepSpec", "Worker"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a worker keeps for its whole life."""
+
+    gpus: float = 0.0
+    gpu_memory_gb: float = 0.0
+    memory_bytes: int = 0
+    custom: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.gpus or self.gpu_memory_gb or self.memory_bytes or any(self.custom.values()))
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine that workers can be started on."""
+
+    node_id: str
+    cpus: float
+    gpus: int = 0
+    gpu_memory_gb: float | None = None
+    memory_bytes: int = 0
+    custom: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class StepSpec:
+    """What the scheduler knows about a step beforehand.
+
+    Args:
+        name: For messages.
+        cpus: CPUs a worker leases while it has calls.
+        held: What a worker keeps for its life.
+        batch_size: How many tasks the step wants at once.
+        min_workers: At least this many while the step has work.
+        max_workers: At most this many, if limited.
+        is_source: Whether it makes its own work, so that one worker does all of it.
+    """
+
+    name: str
+    cpus: float = 1.0
+    held: Held = Held()
+    batch_size: int = 1
+    min_workers: int = 0
+    max_workers: int | None = None
+    is_source: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Chunk:
+    """Tasks that live in one object.
+
+    ``handle`` is the shell's (an object reference); ``left`` counts the tasks whose calls are not committed yet, and
+    the object may be forgotten when it reaches zero. ``made_by`` and ``offset`` say how to make the tasks again if they
+    are lost.
+    """
+
+    chunk_id: int
+    count: int
+    size_bytes: int
+    handle: Any
+    node_id: str | None = None
+    made_by: Call | None = None
+    offset: int = 0
+    left: int = 0
+    pins: int = 0
+
+    @property
+    def task_bytes(self) -> float:
+        """Average size of a task."""
+        return self.size_bytes / self.count if self.count else 0.0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Slice:
+    """Some neighbouring tasks of a chunk."""
+
+    chunk: Chunk
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def size_bytes(self) -> float:
+        """Estimated size of the tasks."""
+        return self.chunk.task_bytes * len(self)
+
+
+CallKind = Literal["normal", "lone", "replay"]
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call of a worker, and afterwards the record of how its outputs were made.
+
+    Args:
+        call_id: Unique in a run.
+        step: Index of the step.
+        inputs: The tasks to process.
+        kind: ``lone`` for a task that is suspected of killing workers, ``replay`` to make a lost chunk again.
+        deaths: How many workers died with the suspected task alone.
+        emitted: Outputs committed so far; a repeated call leaves them out.
+        target: The lost chunk that a replay makes again.
+    """
+
+    call_id: int
+    step: int
+    inputs: list[Slice]
+    kind: CallKind = "normal"
+    deaths: int = 0
+    emitted: int = 0
+    target: Chunk | None = None
+    worker_id: int = -1
+    started_s: float = 0.0
+    service_s: float = 0.0
+    expected_bytes: float = 0.0
+    expected_tasks: float = 0.0
+
+    @property
+    def tasks(self) -> int:
+        """Number of input tasks."""
+        return sum(len(each) for each in self.inputs)
+
+
+@dataclass(slots=True)
+class CallResult:
+    """What a worker reports about a call, apart from the outputs themselves.
+
+    Args:
+        consumed: Input tasks that were taken; the rest was left for another call.
+        outputs: Number of output tasks in this part.
+        size_bytes: Size of this part.
+        service_s: Time spent.
+        is_done: Whether the call is over; if not, the worker waits to be told to go on.
+        handle: The shell's handle on the part.
+    """
+
+    consumed: int
+    outputs: int = 0
+    size_bytes: int = 0
+    service_s: float = 0.0
+    is_done: bool = True
+    handle: Any = None
+    node_id: str | None = None
+
+
+WorkerPhase = Literal["starting", "ready", "draining"]
+
+
+@dataclass(eq=False, slots=True)
+class Worker:
+    """A worker of a step. ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on."""
+
+    worker_id: int
+    step: int
+    node_id: str
+    phase: WorkerPhase = "starting"
+    calls: dict[int, Call] = field(default_factory=dict)
+    suspended: Call | None = None
+    is_alone: bool = False
+    is_listed_idle: bool = False
+    is_listed_busy: bool = False
+    gpu_share: tuple[tuple[int, float], ...] = ()
+    asked_s: float = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for its next call."""
+        return self.phase == "ready" and not self.calls and self.suspended is None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether it has a call in hand, running or interrupted."""
+        return bool(self.calls) or self.suspended is not None

@@ -1,0 +1,210 @@
+"""How many workers each step should have now."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curator_core.executors.streaming.board import Board
+    from curator_core.executors.streaming.model import Call
+    from curator_core.executors.streaming.step_state import StepState
+
+__all__ = ["PoolGoals"]
+
+_SMALLEST_GAIN = 1.05
+_SHORTEST_PATIENCE_S = 0.4
+_PATIENCE = 0.25  # of the time a worker takes to start
+_HORIZON_S = 30.0
+_USUAL_BOOT_S = 1.0
+_ENOUGH_CALLS = 2
+_SLACK = 1e-6
+_SAMPLE = 64
+_MANY = 1_000_000
+
+
+class PoolGoals:
+    """Decides the size of the pools: equal shares first, then by what was learned about each step.
+
+    Args:
+        board: The state of the run.
+        has_room_behind: Tells whether the next step can take the outputs of a step.
+    """
+
+    def __init__(self, board: Board, has_room_behind: Callable[[StepState], bool]) -> None:
+        self._board = board
+        self._has_room_behind = has_room_behind
+        self._pays_since_s: float | None = None
+
+    def goals(self, now: float) -> list[int]:
+        """Return the number of workers each step should have."""
+        board = self._board
+        goals = [0] * len(board.steps)
+        active = [step for step in board.steps if not board.has_ended(step) and board.may_run(step)]
+        held = [step for step in active if step.spec.held]
+        leased = [step for step in active if not step.spec.held]
+        rate = math.inf
+        if held:
+            counts = self._held_counts(held, now)
+            for step, count in zip(held, counts, strict=True):
+                goals[step.index] = count
+            demands = [self._demand(step, now) for step in held]
+            if all(each is not None for each in demands):
+                rate = throughput([each for each in demands if each is not None], counts)
+        for step, count in zip(leased, self._leased_counts(leased, now, rate), strict=True):
+            goals[step.index] = count
+        return goals
+
+    # Leased CPUs
+
+    def _leased_counts(self, steps: list[StepState], now: float, rate: float) -> list[int]:
+        if not steps:
+            return []
+        cpus = self._board.leases.total
+        demands = [self._demand(step, now) for step in steps]
+        if any(each is None for each in demands):
+            shares = [
+                self._equal_share(step, 1 if self._keeps_all_waiting(step) else len(steps), cpus) for step in steps
+            ]
+            # What is there already stays until all speeds are known.
+            return [max(share, step.live_workers) for step, share in zip(steps, shares, strict=True)]
+        return leased_shares([each for each in demands if each is not None], cpus, rate_cap=rate)
+
+    def _keeps_all_waiting(self, step: StepState) -> bool:
+        """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
+        slow = step.live_workers and not step.ready_workers and step.queued_tasks
+        return bool(slow and self._board.leases.free_nodes)
+
+    def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:
+        most = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
+        low, high = self._limits(step)
+        return max(low, min(high, math.ceil(max(1, most) / steps)))
+
+    # Held resources
+
+    def _held_counts(self, steps: list[StepState], now: float) -> list[int]:
+        capacity = self._capacity()
+        if not self._fit_together(steps, capacity):
+            return self._take_turns(steps, capacity)
+        current = [step.live_workers for step in steps]
+        demands = [self._demand(step, now) for step in steps]
+        if any(each is None for each in demands):
+            equal = [Demand(1.0, self._amounts(step), *self._limits(step)) for step in steps]
+            shares = solve(equal, capacity)
+            return [max(share, count) if sum(current) else share for share, count in zip(shares, current, strict=True)]
+        known = [each for each in demands if each is not None]
+        wanted = solve(known, capacity)
+        if not self._pays(steps, known, current, wanted):
+            self._pays_since_s = None
+            return current
+        if self._pays_since_s is None:
+            self._pays_since_s = now
+        is_urgent = throughput(known, current) <= 0
+        return wanted if is_urgent or now - self._pays_since_s >= _patience_s(steps) else current
+
+    def _pays(self, steps: list[StepState], demands: list[Demand], current: list[int], wanted: list[int]) -> bool:
+        """Return whether a change is worth the workers' time that it costs to start anew."""
+        before, after = throughput(demands, current), throughput(demands, wanted)
+        if before <= 0 or any(count < low for count, (low, _) in zip(current, map(self._limits, steps), strict=True)):
+            return True
+        if any(_is_changing(step) for step in steps):
+            return False  # first see what the last change brings: a worker that is ended while it starts is pure loss
+        uses_more = sum(wanted) > sum(current)
+        moved = sum(max(0, new - old) for new, old in zip(wanted, current, strict=True))
+        boot_s = _boot_s(steps)
+        gain = after / before
+        cost = 1.0 + boot_s * moved / max(1, sum(wanted)) / _HORIZON_S
+        return gain > 1.0 + 1e-9 if uses_more else gain > max(_SMALLEST_GAIN, cost)
+
+    def _take_turns(self, steps: list[StepState], capacity: dict[str, float]) -> list[int]:
+        """Share too few slots in time: who has workers keeps them while it can use them, then the last steps first."""
+        keeping = [step for step in steps if step.live_workers and self._can_work(step)]
+        waiting = [step for step in steps if step not in keeping and self._can_work(step)]
+        order = [*reversed(keeping), *reversed(waiting)]
+        order += [step for step in steps if step not in order]
+        left = dict(capacity)
+        goals = dict.fromkeys((step.index for step in steps), 0)
+        for step in order:
+            amounts = self._amounts(step)
+            if all(left.get(name, 0.0) + _SLACK >= amount for name, amount in amounts.items()):
+                goals[step.index] = 1
+                for name, amount in amounts.items():
+                    left[name] -= amount
+        return [goals[step.index] for step in steps]
+
+    def _can_work(self, step: StepState) -> bool:
+        return step.has_work and (step.running_calls > 0 or self._has_room_behind(step))
+
+    def _fit_together(self, steps: list[StepState], capacity: dict[str, float]) -> bool:
+        needed: dict[str, float] = {}
+        for step in steps:
+            for name, amount in self._amounts(step).items():
+                needed[name] = needed.get(name, 0.0) + amount * max(1, step.spec.min_workers)
+        return all(amount <= capacity.get(name, 0.0) + _SLACK for name, amount in needed.items())
+
+    def _capacity(self) -> dict[str, float]:
+        capacity: dict[str, float] = {}
+        for node in self._board.placement.nodes:
+            for name, amount in {"gpu": float(node.gpus), "memory": float(node.memory_bytes), **node.custom}.items():
+                capacity[name] = capacity.get(name, 0.0) + amount
+        return capacity
+
+    def _amounts(self, step: StepState) -> dict[str, float]:
+        held = step.spec.held
+        gpus = held.gpus
+        if held.gpu_memory_gb:
+            sizes = [node.gpu_memory_gb for node in self._board.placement.nodes if node.gpu_memory_gb]
+            gpus = held.gpu_memory_gb / max(sizes) if sizes else 1.0
+        amounts = {"gpu": gpus, "memory": float(held.memory_bytes), **held.custom}
+        return {name: amount for name, amount in amounts.items() if amount}
+
+    # What is known
+
+    def _limits(self, step: StepState) -> tuple[int, int]:
+        """Return the fewest and the most workers: no more than can have a CPU at a time, one for a source."""
+        spec = step.spec
+        low = max(1, spec.min_workers)
+        high = _MANY if spec.max_workers is None else spec.max_workers
+        if spec.cpus:
+            high = min(high, math.floor(self._board.leases.total / spec.cpus + _SLACK))
+        return low, max(low, 1 if spec.is_source else high)
+
+    def _demand(self, step: StepState, now: float) -> Demand | None:
+        """Return what a step needs per source task, or None while that is unknown."""
+        ages = [(now - call.started_s) / max(1, call.tasks) for call in _running(step)]
+        if step.estimate.calls < _ENOUGH_CALLS:
+            return None
+        service_s = step.estimate.with_running(ages if step.estimate.service_s else [])
+        if service_s is None:
+            return None
+        flow = 1.0
+        for each in self._board.steps[: step.index]:
+            if not self._board.has_ended(each):
+                flow *= each.estimate.fan_out
+        amounts = self._amounts(step) if step.spec.held else {"cpu": step.spec.cpus}
+        return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
+
+
+def _running(step: StepState) -> list[Call]:
+    """Return what workers are working on: the oldest call of each, of a sample where they are many."""
+    some = itertools.islice(step.workers.values(), _SAMPLE)
+    return [next(iter(worker.calls.values())) for worker in some if worker.calls]
+
+
+def _boot_s(steps: list[StepState]) -> float:
+    return max((step.boot_s or _USUAL_BOOT_S for step in steps), default=_USUAL_BOOT_S)
+
+
+def _patience_s(steps: list[StepState]) -> float:
+    """Return how long a change must look worth it: speeds waver, and the dearer a mistake, the surer one has to be."""
+    return max(_SHORTEST_PATIENCE_S, _PATIENCE * _boot_s(steps))
+
+
+def _is_changing(step: StepState) -> bool:
+    """Return whether workers of a step are starting or about to end."""
+    return step.ready_workers < len(step.workers)

@@ -1,0 +1,128 @@
+"""What becomes of calls whose worker died or whose inputs were lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator_core.errors import StageError
+from curator_core.executors.streaming.actions import Deliver, GiveUp
+from curator_core.executors.streaming.model import Call, Slice
+
+if TYPE_CHECKING:
+    from curator_core.executors.streaming.board import Board
+    from curator_core.executors.streaming.model import Chunk
+    from curator_core.executors.streaming.step_state import StepState
+
+__all__ = ["LONE_DEATHS", "Recovery"]
+
+LONE_DEATHS = 3
+"""A task that kills so many workers while alone with them is given up."""
+_PARTS = 16
+
+
+class Recovery:
+    """Turns failed calls into others that settle them."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
+        self._undelivered: dict[int, Chunk] = {}
+
+    def suspect(self, step: StepState, call: Call) -> None:
+        """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
+
+        A call that has passed some of its outputs on is repeated as a whole, because only together do its inputs make
+        the same outputs in the same order.
+        """
+        if call.kind == "replay":
+            step.urgent.appendleft(call)
+            return
+        deaths = call.deaths + (call.kind == "lone" and (call.tasks == 1 or call.emitted > 0))
+        if deaths >= LONE_DEATHS:
+            self._give_up(step, call, deaths)
+            return
+        parts = [call.inputs] if call.emitted else _split(call.inputs, _PARTS)
+        for part in parts:
+            lone = Call(self._board.next_id(), step.index, part, kind="lone", deaths=deaths, emitted=call.emitted)
+            step.urgent.append(lone)
+
+    def lost_inputs(self, step: StepState, call: Call, lost: list[Chunk]) -> None:
+        """See to a call that could not start because some of its inputs are gone: make them again, then repeat it."""
+        if call.kind in ("lone", "replay"):
+            step.urgent.append(call)  # it waits there until its inputs have a handle again
+        else:
+            keep = [each for each in call.inputs if each.chunk not in lost]
+            step.push_back(keep)
+            for chunk in lost:
+                slices = [each for each in call.inputs if each.chunk is chunk]
+                self._park(step, chunk, slices)
+        for chunk in lost:
+            self.restore(chunk)
+
+    def lost_output(self, chunk: Chunk) -> None:
+        """See to outputs of the last step that are gone before the caller had them."""
+        self._undelivered[chunk.chunk_id] = chunk
+        self.restore(chunk)
+
+    def restore(self, chunk: Chunk) -> None:
+        """Make a lost chunk again by repeating the call that made it, its inputs first if they are gone too."""
+        chunk.handle = None
+        made_by = chunk.made_by
+        if made_by is None:
+            raise StageError(
+                "source tasks were lost with the node that held them",
+                fix="run the driver on a node that stays, or read the data in a stage instead of passing it in",
+            )
+        step = self._board.steps[made_by.step]
+        if any(each.target is chunk for each in [*step.urgent, *self._board.calls.values()]):
+            return
+        for each in made_by.inputs:
+            each.chunk.pins += 1
+            if each.chunk.handle is None:
+                self.restore(each.chunk)
+        step.urgent.append(Call(self._board.next_id(), step.index, made_by.inputs, kind="replay", target=chunk))
+
+    def restored(self, call: Call, handle: object, node_id: str | None) -> None:
+        """Take in a chunk that was made again, and let go on what waited for it."""
+        chunk = call.target
+        assert chunk is not None
+        chunk.handle, chunk.node_id = handle, node_id
+        for each in call.inputs:
+            each.chunk.pins -= 1
+            self._board.forget_if_done(each.chunk)
+        for step, slices in self._parked.pop(chunk.chunk_id, []):
+            step.parked_tasks -= sum(len(each) for each in slices)
+            step.push_back(slices)
+        if self._undelivered.pop(chunk.chunk_id, None) is not None:
+            self._board.actions.append(Deliver(chunk))
+
+    @property
+    def owes_outputs(self) -> bool:
+        """Whether outputs of the last step have to be made again."""
+        return bool(self._undelivered)
+
+    def _park(self, step: StepState, chunk: Chunk, slices: list[Slice]) -> None:
+        self._parked.setdefault(chunk.chunk_id, []).append((step, slices))
+        step.parked_tasks += sum(len(each) for each in slices)
+
+    def _give_up(self, step: StepState, call: Call, deaths: int) -> None:
+        for each in _split(call.inputs, call.tasks):
+            self._board.actions.append(GiveUp(step.index, each[0], deaths))
+        self._board.commit(step, call.inputs)
+
+
+def _split(slices: list[Slice], parts: int) -> list[list[Slice]]:
+    """Cut tasks into so many parts of nearly equal size."""
+    singles = [Slice(each.chunk, index, index + 1) for each in slices for index in range(each.start, each.stop)]
+    size = max(1, -(-len(singles) // parts))
+    return [_joined(singles[begin : begin + size]) for begin in range(0, len(singles), size)]
+
+
+def _joined(singles: list[Slice]) -> list[Slice]:
+    joined: list[Slice] = []
+    for each in singles:
+        if joined and joined[-1].chunk is each.chunk and joined[-1].stop == each.start:
+            joined[-1] = Slice(each.chunk, joined[-1].start, each.stop)
+        else:
+            joined.append(each)
+    return joined

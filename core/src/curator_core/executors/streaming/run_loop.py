@@ -1,0 +1,309 @@
+"""Carry out a run: wait for the next event, tell the scheduler, do what it says, pass outputs on."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import StageError
+from curator_core.executors.cluster import import_ray
+from curator_core.executors.streaming.actions import (
+    Deliver,
+    Forget,
+    PullSources,
+    ResumeCall,
+    RunCall,
+    StartWorker,
+    StopWorker,
+)
+from curator_core.executors.streaming.chunk_codec import decode
+from curator_core.executors.streaming.cluster_nodes import engine_node
+from curator_core.executors.streaming.model import CallResult
+from curator_core.executors.streaming.scheduler import REBALANCE_S
+from curator_core.executors.streaming.source_thread import SourceChunk, SourceThread
+from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
+from curator_core.quarantine import record_for_task
+from curator_core.tasks import source_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curator_core.executors.streaming.actions import GiveUp
+    from curator_core.executors.streaming.model import Chunk, Slice
+    from curator_core.executors.streaming.node_watch import NodeWatch
+    from curator_core.executors.streaming.scheduler import Scheduler
+    from curator_core.executors.streaming.worker import CallReport
+    from curator_core.executors.streaming.worker_pool import WorkerPool
+    from curator_core.fusion import Step
+    from curator_core.retry import ErrorPolicy
+    from curator_core.run import RunState
+    from curator_core.tasks import Task
+
+__all__ = ["RunLoop"]
+
+
+class RunLoop:
+    """The run in the driver.
+
+    Args:
+        scheduler: Decides.
+        pool: Acts.
+        events: Where the pool and the source report.
+        tasks: The source tasks, numbered.
+        nodes: Tells of nodes that come and go.
+        state: Statistics, quarantine and the request to stop.
+        steps: The steps of the plan.
+        policies: What happens to tasks that cannot be processed, for each step.
+        on_tick: Called after every wait, at least a few times a second: for those who watch.
+    """
+
+    def __init__(  # noqa: PLR0913 - the parts of a run, put together in one place
+        self,
+        scheduler: Scheduler,
+        pool: WorkerPool,
+        events: queue.SimpleQueue[Any],
+        tasks: Iterator[Task[Any]],
+        *,
+        nodes: NodeWatch,
+        state: RunState,
+        steps: Sequence[Step],
+        policies: Sequence[ErrorPolicy],
+        on_tick: Callable[[], None],
+    ) -> None:
+        self._ray = import_ray()
+        self._scheduler = scheduler
+        self._pool = pool
+        self._events = events
+        self._source = SourceThread(tasks, self._ray.put, events)
+        self._state = state
+        self._steps = steps
+        self._policies = policies
+        self._on_tick = on_tick
+        self._ready: deque[Task[Any]] = deque()
+        self._nodes = nodes
+        self._store_bytes = 0
+        self._started_s = time.monotonic()
+        self._is_stopping = False
+        self.source_order: dict[str, int] = {}
+
+    @property
+    def _now(self) -> float:
+        return time.monotonic() - self._started_s
+
+    def outputs(self) -> Iterator[Task[Any]]:
+        """Yield the outputs as they finish."""
+        self._scheduler.tick(self._now)
+        while True:
+            self._act()
+            while self._ready:
+                yield self._ready.popleft()
+            if self._scheduler.is_finished:
+                return
+            if self._scheduler.is_stuck:
+                raise StageError(
+                    f"the run cannot go on: {self._describe_standstill()}",
+                    fix="give the executor more CPUs, GPUs or memory, or ask for less in the stages",
+                )
+            self._wait()
+            self._look_at_nodes()
+            self._on_tick()
+            if self._state.stop_requested.is_set() and not self._is_stopping:
+                self._is_stopping = True
+                self._scheduler.stop(self._now)
+
+    def close(self) -> None:
+        """Stop pulling."""
+        self._source.close()
+
+    # Events
+
+    def _wait(self) -> None:
+        """Wait for one event, then take all that are there; time passes for the scheduler even without any."""
+        try:
+            event = self._events.get(timeout=REBALANCE_S)
+        except queue.Empty:
+            self._scheduler.tick(self._now)
+            return
+        while True:
+            self._take(event)
+            try:
+                event = self._events.get_nowait()
+            except queue.Empty:
+                return
+
+    def _look_at_nodes(self, *, at_once: bool = False) -> None:
+        joined, left = self._nodes.changes(self._now, at_once=at_once)
+        for node_id in left:
+            self._scheduler.node_removed(node_id, self._now)
+        for node in joined:
+            self._scheduler.node_added(engine_node(node), self._now)
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, CallEnded):
+            self._call_ended(event)
+        elif isinstance(event, SourceChunk):
+            self._source_chunk(event)
+        elif isinstance(event, WorkerStarted):
+            self._worker_started(event)
+        elif isinstance(event, WorkerEnded):
+            self._worker_ended(event)
+
+    def _source_chunk(self, event: SourceChunk) -> None:
+        if event.error is not None:
+            raise event.error
+        self._note_sources(event.source_ids)
+        if event.has_ended or self._is_stopping:
+            self._scheduler.source_ended(self._now)
+        else:
+            self._stored(event.size_bytes)
+            self._scheduler.source_chunk(event.count, event.size_bytes, event.handle, self._now)
+
+    def _worker_started(self, event: WorkerStarted) -> None:
+        if event.worker_id not in self._scheduler.board.workers:
+            return
+        error = event.answer.exception()
+        if error is not None:
+            self._worker_failed(event.worker_id, error)
+            return
+        report: CallReport = event.answer.result()
+        self._absorb(report)
+        self._scheduler.worker_ready(event.worker_id, self._now)
+
+    def _worker_ended(self, event: WorkerEnded) -> None:
+        self._pool.kill(event.worker_id)
+        if event.worker_id in self._scheduler.board.workers:
+            self._scheduler.worker_stopped(event.worker_id, self._now)
+        failure = None if event.answer.exception() is not None else event.answer.result()
+        if failure is not None:
+            raise failure.unpack()
+
+    def _call_ended(self, event: CallEnded) -> None:
+        call = event.call
+        if self._scheduler.board.calls.get(call.call_id) is not call or call.worker_id != event.worker_id:
+            return  # of a worker that is known to be dead
+        error = event.answer.exception()
+        if error is not None:
+            self._call_failed(event, error)
+            return
+        report: CallReport = event.answer.result()
+        self._absorb(report)
+        self._note_sources(report.source_ids)
+        self._stored(report.size_bytes)
+        result = CallResult(
+            consumed=report.consumed,
+            outputs=report.outputs,
+            size_bytes=report.size_bytes,
+            service_s=report.service_s,
+            is_done=report.is_done,
+            handle=event.payload,
+            node_id=self._pool.node_of(event.worker_id),
+        )
+        self._scheduler.call_done(call.call_id, result, self._now)
+
+    def _call_failed(self, event: CallEnded, error: BaseException) -> None:
+        exceptions = self._ray.exceptions
+        if isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
+            self._worker_failed(event.worker_id, error)
+            return
+        if isinstance(error, exceptions.ObjectLostError | exceptions.ObjectFetchTimedOutError):
+            lost = _lost_chunks([each.chunk for each in event.call.inputs], error)
+            self._scheduler.inputs_lost(event.call.call_id, lost, self._now)
+            return
+        raise StageError(f"a call of {self._steps[event.call.step].name!r} failed in Ray: {error}") from error
+
+    def _worker_failed(self, worker_id: int, error: BaseException) -> None:
+        exceptions = self._ray.exceptions
+        if not isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
+            raise StageError(f"a worker could not be started: {error}") from error
+        self._pool.kill(worker_id)
+        self._look_at_nodes(at_once=True)  # before its place is filled: the whole node may be gone
+        if worker_id in self._scheduler.board.workers:
+            self._scheduler.worker_lost(worker_id, self._now)
+
+    def _absorb(self, report: CallReport) -> None:
+        self._state.absorb(report.stats, report.quarantined)
+        if report.failure is not None:
+            raise report.failure.unpack()
+
+    def _note_sources(self, task_ids: list[str] | None) -> None:
+        for task_id in task_ids or ():
+            self.source_order.setdefault(source_id(task_id), len(self.source_order))
+
+    # Actions
+
+    def _act(self) -> None:
+        """Carry out what the scheduler asks for."""
+        while actions := self._scheduler.take_actions():
+            for action in actions:
+                if isinstance(action, RunCall):
+                    self._pool.run(action)
+                elif isinstance(action, Deliver):
+                    self._deliver(action.chunk)
+                elif isinstance(action, Forget):
+                    self._forget(action.chunk)
+                elif isinstance(action, PullSources):
+                    self._source.pull(action.count)
+                else:
+                    self._act_rarely(action)
+
+    def _act_rarely(self, action: StartWorker | StopWorker | ResumeCall | GiveUp) -> None:
+        if isinstance(action, StartWorker):
+            self._pool.start(action)
+        elif isinstance(action, StopWorker):
+            self._pool.stop(action.worker_id)
+        elif isinstance(action, ResumeCall):
+            self._pool.resume(action)
+        else:
+            self._give_up(action)
+
+    def _deliver(self, chunk: Chunk) -> None:
+        try:
+            payload = self._ray.get(chunk.handle)
+        except self._ray.exceptions.ObjectLostError:
+            self._scheduler.output_lost(chunk, self._now)
+            return
+        self._ready.extend(decode(payload))
+        self._forget(chunk)
+
+    def _stored(self, size_bytes: int) -> None:
+        """Count bytes that a chunk occupies in the object store."""
+        self._store_bytes += size_bytes
+        self._state.peak_object_store_bytes = max(self._state.peak_object_store_bytes, self._store_bytes)
+
+    def _forget(self, chunk: Chunk) -> None:
+        if chunk.handle is not None:
+            chunk.handle = None
+            self._store_bytes -= chunk.size_bytes
+
+    def _give_up(self, action: GiveUp) -> None:
+        """Settle a task that kills workers, by the policy of its step."""
+        stage = self._steps[action.step].stages[0].stage.name
+        task = self._fetch(action.task)
+        error = StageError(
+            f"the worker process died {action.deaths} times while it ran {self._steps[action.step].name!r} on this task"
+        )
+        policy = self._policies[action.step]
+        if policy.on_error == "raise":
+            raise StageError(
+                f"stage {stage!r} failed on task {task.task_id}: {error.message}",
+                fix="look for crashes of native code or out-of-memory kills, or use on_error: quarantine",
+            )
+        if policy.on_error == "skip":
+            self._state.stats_of(stage).add(skipped=1)
+        else:
+            self._state.quarantine(record_for_task(stage, task, error, attempts=action.deaths))
+
+    def _fetch(self, task: Slice) -> Task[Any]:
+        return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]
+
+    def _describe_standstill(self) -> str:
+        waiting = [step for step in self._scheduler.board.steps if step.has_work]
+        return ", ".join(f"{step.spec.name!r} has {step.queued_tasks} tasks and no worker" for step in waiting)
+
+
+def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:
+    """Return which of a call's chunks an error is about: the one it names, or all of them."""
+    named = [chunk for chunk in chunks if getattr(error, "object_ref_hex", None) == chunk.handle.hex()]
+    return named or list(dict.fromkeys(chunks))

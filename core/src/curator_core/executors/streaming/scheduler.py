@@ -1,0 +1,268 @@
+"""The scheduler: events in, actions out. It knows neither Ray nor a clock, so a simulator can drive it as well.
+
+Every event method brings the board up to date and hands out what has become possible; the caller collects the actions
+with :meth:`Scheduler.take_actions` and reports what came of them as further events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator_core.errors import StageError
+from curator_core.executors.streaming.actions import Deliver, StopWorker
+from curator_core.executors.streaming.board import Board
+from curator_core.executors.streaming.dispatcher import Dispatcher
+from curator_core.executors.streaming.model import Chunk, Slice
+from curator_core.executors.streaming.pool_goals import PoolGoals
+from curator_core.executors.streaming.pools import Pools
+from curator_core.executors.streaming.recovery import Recovery
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from curator_core.executors.streaming.actions import Action
+    from curator_core.executors.streaming.model import Call, CallResult, Node, StepSpec, Worker
+    from curator_core.executors.streaming.step_state import StepState
+
+__all__ = ["REBALANCE_S", "Scheduler"]
+
+REBALANCE_S = 0.2
+_START_DEATHS = 3
+_BALANCED_PER_S = 2_500
+
+
+class Scheduler:
+    """Runs the steps of a plan over tasks that the caller pulls from a source.
+
+    Args:
+        steps: The steps, in order.
+        nodes: The nodes that may be used.
+        memory_limit_bytes: Bound on the bytes in all queues together.
+        is_batch: Whether a step begins only when the one before has finished.
+        keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[StepSpec],
+        nodes: Sequence[Node],
+        *,
+        memory_limit_bytes: float = 1 << 30,
+        is_batch: bool = False,
+        keep_sources: bool = False,
+    ) -> None:
+        self.board = Board(
+            steps, nodes, memory_limit_bytes=memory_limit_bytes, is_batch=is_batch, keep_sources=keep_sources
+        )
+        self._dispatcher = Dispatcher(self.board)
+        self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
+        self._recovery = Recovery(self.board)
+        self._next_balance_s = 0.0
+        self._is_stopping = False
+
+    # State
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every task has come to its end."""
+        board = self.board
+        if board.is_pulling or not board.sources_ended or self._recovery.owes_outputs:
+            return False
+        return not any(step.has_work for step in board.steps)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing is under way that could lead to another event, although there is work left."""
+        board = self.board
+        under_way = board.is_pulling or board.calls or any(each.phase != "ready" for each in board.workers.values())
+        return not self.is_finished and not under_way
+
+    def take_actions(self) -> list[Action]:
+        """Return what is to be done, and forget it."""
+        actions, self.board.actions = self.board.actions, []
+        return actions
+
+    # Events
+
+    def tick(self, now: float) -> None:
+        """Let time pass: size the pools and hand out work."""
+        # With no call under way nothing happens until a pool changes, as between two steps that take turns.
+        if now >= self._next_balance_s or not self.board.calls:
+            # Deciding takes time in proportion to the workers: on thousands of them it is done less often.
+            self._next_balance_s = now + max(REBALANCE_S, len(self.board.workers) / _BALANCED_PER_S)
+            self._pools.balance(now)
+        self._dispatcher.dispatch(now)
+
+    def source_chunk(self, count: int, size_bytes: int, handle: Any, now: float, *, node_id: str | None = None) -> None:
+        """Take in tasks from the source."""
+        self.board.is_pulling = False
+        if count:
+            chunk = Chunk(self.board.next_id(), count, size_bytes, handle, node_id, left=count)
+            self.board.steps[0].push(chunk)
+        self.tick(now)
+
+    def source_ended(self, now: float) -> None:
+        """Note that the source has no more tasks."""
+        self.board.is_pulling = False
+        self.board.sources_ended = True
+        self._note_ends(now)
+        self.tick(now)
+
+    def stop(self, now: float) -> None:
+        """Take no more from the source; what is in hand goes on to its end."""
+        self._is_stopping = True
+        self.board.sources_ended = True
+        for step in self.board.steps:
+            if step.spec.is_source:
+                self.board.commit(step, step.take(step.queued_tasks))
+                for worker in step.workers.values():
+                    self._abandon_suspended(worker, step)
+        self.tick(now)
+
+    def worker_ready(self, worker_id: int, now: float) -> None:
+        """Note that a worker can take calls."""
+        worker = self.board.workers[worker_id]
+        self._pools.ready(worker, now)
+        self.tick(now)
+
+    def worker_stopped(self, worker_id: int, now: float) -> None:
+        """Note that a worker has ended as asked; what it held is free."""
+        self._pools.remove(self.board.workers[worker_id], now)
+        self._pools.balance(now)
+        self._dispatcher.dispatch(now)
+
+    def worker_lost(self, worker_id: int, now: float) -> None:
+        """Note that a worker has died; its calls are suspects.
+
+        Raises:
+            StageError: Workers of this step die as often as they are started.
+        """
+        worker = self.board.workers[worker_id]
+        step = self.board.steps[worker.step]
+        if worker.phase == "starting":
+            step.start_deaths += 1
+            if step.start_deaths >= _START_DEATHS:
+                raise StageError(
+                    f"workers of {step.spec.name!r} died {step.start_deaths} times in a row while they were set up",
+                    fix="look for out-of-memory kills or crashes of native code in the stage's setup",
+                )
+        calls = list(worker.calls.values())
+        for call in calls:
+            self.board.unbook(worker, step, call, now)
+        if worker.suspended is not None:
+            calls.append(worker.suspended)
+            step.suspended_calls -= 1
+            worker.suspended = None
+        for call in calls:
+            self._recovery.suspect(step, call)
+        self._pools.remove(worker, now)
+        self._pools.balance(now)
+        self._dispatcher.dispatch(now)
+
+    def call_done(self, call_id: int, result: CallResult, now: float) -> None:
+        """Take in a call's outputs, or a part of them."""
+        board = self.board
+        call = board.calls[call_id]
+        worker = board.workers[call.worker_id]
+        step = board.steps[call.step]
+        board.unbook(worker, step, call, now)
+        board.usage[step.index].worked(result.service_s, now)
+        if call.kind == "replay":
+            self._recovery.restored(call, result.handle, result.node_id)
+        else:
+            self._take_in(step, worker, call, result, now)
+        if worker.phase == "draining" and not worker.has_work:
+            board.actions.append(StopWorker(worker.worker_id))
+        step.list_worker(worker)
+        self._note_ends(now)
+        self.tick(now)
+
+    def inputs_lost(self, call_id: int, lost: Sequence[Chunk], now: float) -> None:
+        """Note that a call could not start because chunks are gone (with the node that had them)."""
+        call = self.board.calls[call_id]
+        worker = self.board.workers[call.worker_id]
+        step = self.board.steps[call.step]
+        self.board.unbook(worker, step, call, now)
+        self._recovery.lost_inputs(step, call, list(lost))
+        if worker.phase == "draining" and not worker.has_work:
+            self.board.actions.append(StopWorker(worker.worker_id))
+        step.list_worker(worker)
+        self.tick(now)
+
+    def output_lost(self, chunk: Chunk, now: float) -> None:
+        """Note that delivered outputs were gone before they could be fetched."""
+        self._recovery.lost_output(chunk)
+        self.tick(now)
+
+    def node_added(self, node: Node, now: float) -> None:
+        """Use another node."""
+        self.board.leases.add_node(node)
+        self.board.placement.add_node(node)
+        self.tick(now)
+
+    def node_removed(self, node_id: str, now: float) -> None:
+        """Stop using a node; its workers are reported lost one by one."""
+        self.board.leases.remove_node(node_id)
+        self.board.placement.remove_node(node_id)
+        self.tick(now)
+
+    # Calls
+
+    def _take_in(self, step: StepState, worker: Worker, call: Call, result: CallResult, now: float) -> None:
+        board = self.board
+        if result.consumed < call.tasks:
+            call.inputs, rest = _cut(call.inputs, result.consumed)
+            step.push_back(rest)
+        if result.outputs:
+            chunk = board.output_chunk(call, result)
+            call.emitted += result.outputs
+            self._pass_on(step, chunk, now)
+        step.learn(call, result)
+        if result.is_done:
+            board.commit(step, call.inputs)
+            return
+        worker.suspended = call
+        step.suspended_calls += 1
+        if self._is_stopping and step.spec.is_source:
+            self._abandon_suspended(worker, step)
+
+    def _pass_on(self, step: StepState, chunk: Chunk, now: float) -> None:
+        board = self.board
+        if step.index + 1 < len(board.steps):
+            board.steps[step.index + 1].push(chunk)
+            return
+        board.actions.append(Deliver(chunk))
+        for each in board.usage:
+            each.begin(now)
+
+    def _abandon_suspended(self, worker: Worker, step: StepState) -> None:
+        if worker.suspended is not None:
+            self.board.commit(step, worker.suspended.inputs)
+            worker.suspended = None
+            step.suspended_calls -= 1
+
+    def _note_ends(self, now: float) -> None:
+        """When a step gets no more input, its workers run idle for a good reason: stop measuring how busy they are."""
+        if not self.board.sources_ended:
+            return
+        for step, usage in zip(self.board.steps, self.board.usage, strict=True):
+            if step.queued_tasks:
+                return
+            usage.end(now)
+            if step.has_work:
+                return  # there is more to come for those behind it
+
+
+def _cut(slices: list[Slice], count: int) -> tuple[list[Slice], list[Slice]]:
+    """Cut off the first ``count`` tasks."""
+    first: list[Slice] = []
+    rest: list[Slice] = []
+    for each in slices:
+        here = min(len(each), count)
+        if here:
+            first.append(Slice(each.chunk, each.start, each.start + here))
+        if here < len(each):
+            rest.append(Slice(each.chunk, each.start + here, each.stop))
+        count -= here
+    return first, rest

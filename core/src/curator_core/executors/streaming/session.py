@@ -1,0 +1,141 @@
+"""Turn a plan into what the engine runs: steps, nodes, packed stages; everything is checked before anything starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.executors.capacity import usable_nodes, worker_slots
+from curator_core.executors.cluster import import_ray
+from curator_core.executors.gpu_memory import measure_gpus
+from curator_core.executors.shipping import pack_stage
+from curator_core.executors.streaming.call_execution import Budget
+from curator_core.executors.streaming.cluster_nodes import engine_node
+from curator_core.executors.streaming.model import Held, StepSpec
+from curator_core.executors.streaming.scheduler import Scheduler
+from curator_core.executors.streaming.worker import WorkerOptions
+from curator_core.executors.streaming.worker_pool import WorkerPool
+from curator_core.retry import ErrorPolicy, policy_for
+
+if TYPE_CHECKING:
+    import queue
+    from collections.abc import Sequence
+
+    from curator_core.executors.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.shipping import PackedStage
+    from curator_core.executors.streaming.executor import StreamingExecutor
+    from curator_core.fusion import Step
+    from curator_core.plan import Plan
+    from curator_core.run import RunState
+
+__all__ = ["Session", "prepare"]
+
+_STORE_SHARE = 0.25
+_GIGABYTE = 1e9
+
+
+@dataclass
+class Session:
+    """A run before it begins."""
+
+    steps: tuple[Step, ...]
+    packed: list[list[PackedStage]]
+    policies: list[ErrorPolicy]
+    settings: StreamingExecutor
+    run_dir: str | None
+    teardown_s: float = 60.0
+
+    @property
+    def cpus(self) -> int | None:
+        """CPUs of a Ray of its own: each GPU needs one to be fed."""
+        import os
+
+        settings = self.settings
+        if settings.cpus is not None or not settings.gpus:
+            return settings.cpus
+        return max(os.cpu_count() or 1, math.ceil(settings.gpus))
+
+    def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
+        """Return the nodes that may be used, after checking that every stage fits on one.
+
+        Raises:
+            PipelineError: A stage needs more than any node has.
+            ConfigError: No node is left.
+        """
+        nodes: Sequence[NodeResources] = usable_nodes(cluster.nodes, ignore_head_node=self.settings.ignore_head_node)
+        if any(step.resources.gpu_memory_gb for step in self.steps):
+            nodes = measure_gpus(nodes)
+        for step in self.steps:
+            worker_slots(step.stages[0].stage, nodes)
+        return nodes
+
+    def open(
+        self, nodes: Sequence[NodeResources], run_id: str, events: queue.SimpleQueue[Any]
+    ) -> tuple[Scheduler, WorkerPool]:
+        """Make scheduler and pool."""
+        settings = self.settings
+        specs = [step_spec(step) for step in self.steps]
+        limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
+        scheduler = Scheduler(
+            specs,
+            [engine_node(each) for each in nodes],
+            memory_limit_bytes=limit,
+            is_batch=settings.mode == "batch",
+            keep_sources=len(nodes) > 1,
+        )
+        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 4))))
+        options = [
+            WorkerOptions(run_id, step.resources.cpus, settings.on_error, settings.max_attempts, self.run_dir, budget)
+            for step in self.steps
+        ]
+        return scheduler, WorkerPool(events, specs, self.packed, options)
+
+    def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
+        """Write what the scheduler measured to the statistics of the stages."""
+        for step, step_state, usage in zip(self.steps, scheduler.board.steps, scheduler.board.usage, strict=True):
+            for planned in step.stages:
+                stats = state.stats_of(planned.stage.name)
+                stats.busy_fraction = usage.busy_fraction
+                stats.workers = list(usage.workers)
+                stats.queue_peak = step_state.queue_peak
+
+
+def prepare(plan: Plan, settings: StreamingExecutor, *, run_dir: str | None) -> Session:
+    """Lay a plan out in steps and pack its stages.
+
+    Raises:
+        PipelineError: A stage cannot be sent to workers.
+        ConfigError: An error policy is unknown.
+    """
+    default = ErrorPolicy(settings.on_error, settings.max_attempts)
+    steps = plan.steps
+    return Session(
+        steps=steps,
+        packed=[[pack_stage(planned.stage) for planned in step.stages] for step in steps],
+        policies=[policy_for(step.stages[0].stage, default) for step in steps],
+        settings=settings,
+        run_dir=run_dir,
+    )
+
+
+def step_spec(step: Step) -> StepSpec:
+    """Return what the scheduler has to know about a step."""
+    stage = step.stages[0].stage
+    resources = step.resources
+    fixed = stage.num_workers()
+    return StepSpec(
+        name=step.name,
+        cpus=resources.cpus,
+        held=Held(
+            resources.gpus, resources.gpu_memory_gb, int(resources.memory_gb * _GIGABYTE), dict(resources.custom)
+        ),
+        batch_size=step.batch_size,
+        min_workers=fixed or stage.min_workers or 0,
+        max_workers=fixed or stage.max_workers,
+        is_source=step.is_source,
+    )
+
+
+def _store_bytes() -> float:
+    return float(import_ray().cluster_resources().get("object_store_memory", 1 << 30))

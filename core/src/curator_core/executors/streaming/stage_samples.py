@@ -1,0 +1,100 @@
+"""The state of every stage at one moment, with rates since the moment before: what logs and metrics are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curator_core.live import LiveStage
+
+if TYPE_CHECKING:
+    from curator_core.run import RunState
+    from curator_core.stats import StageStats
+
+__all__ = ["Sampler", "StageCounts", "StageSample"]
+
+
+@dataclass(frozen=True)
+class StageCounts:
+    """What a stage has done since the run began; every field only grows."""
+
+    tasks_in: int = 0
+    tasks_out: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_out: int = 0
+    rows_dropped: int = 0
+    failures: int = 0
+    quarantined: int = 0
+
+    @classmethod
+    def of(cls, stats: StageStats) -> StageCounts:
+        """Read them off a stage's statistics."""
+        return cls(
+            stats.tasks_in,
+            stats.tasks_out,
+            stats.rows_in,
+            stats.rows_out,
+            stats.bytes_out,
+            sum(stats.dropped.values()),
+            stats.failures,
+            stats.quarantined,
+        )
+
+
+@dataclass(frozen=True)
+class StageSample:
+    """One stage at one moment.
+
+    Args:
+        stage: Name of the stage.
+        live: What it is doing.
+        counts: What it has done.
+        before: What it had done at the sample before.
+        interval_s: Time since then.
+    """
+
+    stage: str
+    live: LiveStage
+    counts: StageCounts
+    before: StageCounts
+    interval_s: float
+
+    @property
+    def tasks_per_s(self) -> float:
+        """Tasks processed per second, lately."""
+        return self._rate(self.counts.tasks_in - self.before.tasks_in)
+
+    @property
+    def rows_per_s(self) -> float:
+        """Rows processed per second, lately; of a stage that takes no rows, those it makes."""
+        made = self.counts.rows_out - self.before.rows_out
+        return self._rate(max(self.counts.rows_in - self.before.rows_in, made))
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Bytes made per second, lately."""
+        return self._rate(self.counts.bytes_out - self.before.bytes_out)
+
+    def _rate(self, amount: float) -> float:
+        return amount / self.interval_s if self.interval_s > 0 else 0.0
+
+
+class Sampler:
+    """Takes samples of a run; each knows the one before."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, StageCounts] = {}
+        self._before_s = 0.0
+
+    def take(self, state: RunState, elapsed_s: float) -> list[StageSample]:
+        """Return a sample of every stage."""
+        interval_s = elapsed_s - self._before_s
+        samples = []
+        for name in dict.fromkeys([*state.live, *list(state.stats)]):
+            counts = StageCounts.of(state.stats_of(name))
+            live = state.live.get(name) or LiveStage(step=name)
+            samples.append(StageSample(name, live, counts, self._before.get(name, StageCounts()), interval_s))
+            self._before[name] = counts
+        self._before_s = elapsed_s
+        return samples

@@ -1,0 +1,180 @@
+"""The process that runs a step: a Ray actor that is set up once and then called with chunks of tasks."""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from curator_core.executors.node_setup import once_on_this_node
+from curator_core.executors.shipping import pack_error
+from curator_core.executors.thread_pools import limit_thread_pools
+
+if TYPE_CHECKING:
+    from curator_core.executors.shipping import PackedError, PackedStage
+    from curator_core.executors.streaming.call_execution import Budget, CallExecution
+    from curator_core.executors.streaming.chunk_codec import Payload
+    from curator_core.quarantine import QuarantineRecord
+    from curator_core.runner import StageRunner
+    from curator_core.stage import OnError
+    from curator_core.stats import StageStats
+
+__all__ = ["CallOrder", "CallReport", "StepWorker", "WorkerOptions"]
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """What a worker has to know about the run."""
+
+    run_id: str
+    cpus: float
+    on_error: OnError
+    max_attempts: int
+    run_dir: str | None
+    budget: Budget
+
+
+@dataclass(slots=True)
+class CallOrder:
+    """What to do in a call: which tasks of each payload, which outputs of the call."""
+
+    call_id: int
+    spans: list[tuple[int, int]]
+    skip: int = 0
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class CallReport:
+    """What a call did, beside its outputs."""
+
+    consumed: int = 0
+    outputs: int = 0
+    size_bytes: int = 0
+    service_s: float = 0.0
+    is_done: bool = True
+    stats: dict[str, StageStats] = field(default_factory=dict)
+    quarantined: list[QuarantineRecord] = field(default_factory=list)
+    source_ids: list[str] | None = None
+    failure: PackedError | None = None
+
+
+class StepWorker:
+    """Runs the stages of one step.
+
+    Args:
+        stages: The stages, pickled: nothing they import may be loaded before the thread pools are sized.
+        options: What to know about the run.
+    """
+
+    def __init__(self, stages: list[PackedStage], options: WorkerOptions) -> None:
+        limit_thread_pools(options.cpus)
+        self._packed = stages
+        self._options = options
+        self._runners: list[StageRunner] = []
+        self._suspended: CallExecution | None = None
+
+    def setup(self, worker_id: str, node_id: str) -> CallReport:
+        """Load the stages and prepare them, and the node too where this is the first of its workers."""
+        from curator_core.runner import StageRunner
+        from curator_core.stage import WorkerInfo
+        from curator_core.worker_state import WorkerState
+
+        self._state = WorkerState(self._options.run_dir)
+        try:
+            for packed in self._packed:
+                runner = StageRunner(
+                    packed.unpack(),
+                    self._state,
+                    on_error=self._options.on_error,
+                    max_attempts=self._options.max_attempts,
+                )
+                once = partial(once_on_this_node, self._options.run_id, packed.name)
+                runner.setup(WorkerInfo(worker_id, node_id), once_per_node=once)
+                self._runners.append(runner)
+        except Exception as error:  # noqa: BLE001 - isolation border: reported to the driver, which ends the run
+            return CallReport(failure=pack_error(error))
+        gc.freeze()  # what is loaded now stays: collections need not look at it again and again
+        stats, quarantined = self._state.take()
+        return CallReport(stats=stats, quarantined=quarantined)
+
+    def run(self, order: CallOrder, *payloads: Payload) -> tuple[Payload | None, CallReport]:
+        """Process tasks; return the outputs and a report. A large result is returned in parts, through `resume`."""
+        from curator_core.executors.streaming.call_execution import CallExecution
+        from curator_core.executors.streaming.chunk_codec import decode
+
+        if self._suspended is not None:  # sent before the driver knew; a stage works on one call at a time
+            return None, CallReport(consumed=0)
+        started_s = time.perf_counter()
+        try:
+            tasks = [
+                task
+                for payload, (start, stop) in zip(payloads, order.spans, strict=True)
+                for task in decode(payload, start, stop)
+            ]
+        except Exception as error:  # noqa: BLE001 - isolation border: classes of tasks may fail to load
+            return None, CallReport(failure=pack_error(error))
+        execution = CallExecution(
+            self._runners, self._state, tasks, self._options.budget, skip=order.skip, limit=order.limit
+        )
+        makes_sources = any(_is_empty(task) for task in tasks)
+        return self._advance(execution, started_s, makes_sources=makes_sources, is_replay=order.limit is not None)
+
+    def resume(self) -> tuple[Payload | None, CallReport]:
+        """Go on with the call that was interrupted because its result was large enough."""
+        execution, self._suspended = self._suspended, None
+        if execution is None:
+            return None, CallReport()
+        return self._advance(execution, time.perf_counter(), makes_sources=True, is_replay=False)
+
+    def teardown(self) -> PackedError | None:
+        """Let the stages release what they opened."""
+        self._suspended = None
+        failure = None
+        runners, self._runners = self._runners, []
+        for runner in runners:
+            failure = _teardown(runner) or failure
+        return failure
+
+    def _advance(
+        self, execution: CallExecution, started_s: float, *, makes_sources: bool, is_replay: bool
+    ) -> tuple[Payload | None, CallReport]:
+        from curator_core.executors.streaming.chunk_codec import encode
+
+        try:
+            outputs, is_done = execution.next_part()
+            payload, size_bytes = encode(outputs) if outputs else (None, 0)
+        except Exception as error:  # noqa: BLE001 - isolation border: the driver raises it
+            return None, CallReport(failure=pack_error(error))
+        stats, quarantined = self._state.take()
+        if is_replay:  # counted when it was done the first time
+            stats, quarantined = {}, []
+        if not is_done:
+            self._suspended = execution
+        report = CallReport(
+            consumed=execution.consumed,
+            outputs=len(outputs),
+            size_bytes=size_bytes,
+            service_s=time.perf_counter() - started_s,
+            is_done=is_done,
+            stats=stats,
+            quarantined=quarantined,
+            source_ids=[task.task_id for task in outputs] if makes_sources else None,
+        )
+        return payload, report
+
+
+def _teardown(runner: StageRunner) -> PackedError | None:
+    try:
+        runner.teardown()
+    except Exception as error:  # noqa: BLE001 - isolation border: the other stages are torn down all the same
+        return pack_error(error)
+    return None
+
+
+def _is_empty(task: Any) -> bool:
+    from curator_core.tasks import EmptyTask
+
+    return isinstance(task, EmptyTask)

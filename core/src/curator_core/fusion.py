@@ -1,0 +1,84 @@
+"""Join neighbouring stages into steps: what one worker does in one call, without serialisation in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curator_core.tasks import EmptyTask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curator_core.plan import PlannedStage
+    from curator_core.resources import Resources
+
+__all__ = ["Step", "fuse"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Stages that run in one call.
+
+    Args:
+        stages: The stages, in order; at least one.
+    """
+
+    stages: tuple[PlannedStage, ...]
+
+    @property
+    def name(self) -> str:
+        """The names of its stages, joined by ``+``."""
+        return "+".join(planned.stage.name for planned in self.stages)
+
+    @property
+    def resources(self) -> Resources:
+        """What one worker needs; the stages of a step all need the same."""
+        return self.stages[0].stage.resources
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it makes its own work from an empty task."""
+        return self.stages[0].input_type is EmptyTask
+
+    @property
+    def batch_size(self) -> int:
+        """How many tasks its first stage wants at once."""
+        return self.stages[0].stage.batch_size
+
+
+def fuse(stages: Sequence[PlannedStage]) -> tuple[Step, ...]:
+    """Group the stages of a plan into steps.
+
+    Neighbours stay apart when either says ``fuse=False`` or sets a number of workers, when they need different
+    resources or hold any for their life (a GPU, memory), when the second wants batches, which must fill up over many
+    calls, and when the first makes the work that must spread over all workers.
+    """
+    groups: list[list[PlannedStage]] = []
+    for planned in stages:
+        if groups and _can_join(groups[-1][-1], planned):
+            groups[-1].append(planned)
+        else:
+            groups.append([planned])
+    return tuple(Step(tuple(group)) for group in groups)
+
+
+def _can_join(first: PlannedStage, second: PlannedStage) -> bool:
+    one, other = first.stage, second.stage
+    return (
+        _may_be_fused(first)
+        and _may_be_fused(second)
+        and one.resources == other.resources
+        and first.input_type is not EmptyTask
+        and other.batch_size in (1, one.batch_size)
+    )
+
+
+def _may_be_fused(planned: PlannedStage) -> bool:
+    stage = planned.stage
+    sizes_itself = any(each is not None for each in (stage.num_workers(), stage.min_workers, stage.max_workers))
+    return stage.fuse and not sizes_itself and not _holds_something(stage.resources)
+
+
+def _holds_something(resources: Resources) -> bool:
+    return bool(resources.uses_gpu or resources.memory_gb or resources.custom)

@@ -1,0 +1,322 @@
+"""What every executor promises, tested on every executor: the same outputs, ids, statistics and records."""
+
+import itertools
+import json
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from curator_core import (
+    EmptyTask,
+    Filter,
+    Pipeline,
+    ProcessingStage,
+    Resources,
+    TableBatch,
+    Task,
+    Verdict,
+    processing_stage,
+)
+from curator_core.errors import PipelineError, StageError
+
+
+class Numbers(ProcessingStage[EmptyTask, Task]):
+    """Makes its own work: an open number of tasks."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def process(self, task):
+        for n in range(self.count):
+            yield Task(data=n)
+
+
+class NotDivisible(ProcessingStage[Task, Task]):
+    """Returns None for some."""
+
+    def __init__(self, by: int) -> None:
+        self.by = by
+
+    def process(self, task):
+        return task if task.data % self.by else None
+
+
+class Pairs(ProcessingStage[Task, Task]):
+    """Returns a list."""
+
+    def process(self, task):
+        return [task.with_data((task.data, n)) for n in range(2)]
+
+
+class BatchSizes(ProcessingStage[Task, Task]):
+    """Wants several tasks at once, and notes how many it got."""
+
+    batch_size = 3
+
+    def process_batch(self, tasks):
+        return [task.with_data((*task.data, len(tasks))) for task in tasks]
+
+
+class Countdown(ProcessingStage[Task, Task]):
+    """Returns an iterator."""
+
+    def process(self, task):
+        return (task.with_data(task.data) for _ in range(task.data[1] + 1))
+
+
+def test_outputs_ids_order_and_counts(make_executor):
+    stages = [Numbers(10), NotDivisible(3), Pairs(), BatchSizes(), Countdown()]
+    result = Pipeline("p", stages=stages).run(make_executor())
+    kept = [n for n in range(10) if n % 3]
+    assert [task.data[:2] for task in result] == [(n, k) for n in kept for k in range(2) for _ in range(k + 1)]
+    assert [task.task_id for task in result] == [f"{n}/{k}/{c}" for n in kept for k in range(2) for c in range(k + 1)]
+    assert 1 < max(task.data[2] for task in result) <= 3
+    assert list(result.stats) == ["Numbers", "NotDivisible", "Pairs", "BatchSizes", "Countdown"]
+    counts = {name: (stats.tasks_in, stats.tasks_out) for name, stats in result.stats.items()}
+    assert counts == {
+        "Numbers": (1, 10),
+        "NotDivisible": (10, 6),
+        "Pairs": (6, 12),
+        "BatchSizes": (12, 12),
+        "Countdown": (12, 18),
+    }
+    assert result.time_to_first_output_s <= result.wall_s
+    assert (result.quarantined, result.interrupted) == ([], False)
+
+
+class FailsOnce(ProcessingStage[TableBatch, TableBatch]):
+    """Fails on the first call for each batch, in whichever process that is."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def process(self, task):
+        marker = Path(self.folder) / f"tried-{task.task_id}"
+        if not marker.exists():
+            marker.touch()
+            raise ValueError("not yet")
+        return task
+
+
+class NoSevens(ProcessingStage[TableBatch, TableBatch]):
+    row_wise = True
+
+    def process(self, task):
+        if 7 in task.data["n"].to_pylist():
+            raise ValueError("seven")
+        return task
+
+
+class OnlySmall(Filter):
+    def judge(self, batch):
+        numbers = batch.series("n")
+        return Verdict(numbers, {"too_large": numbers >= 10})
+
+
+class PoliteRefusal(ProcessingStage[TableBatch, TableBatch]):
+    def process(self, task):
+        if 0 in task.data["n"].to_pylist():
+            raise RuntimeError("zero")
+        return task
+
+
+def batches(count, rows):
+    for k in range(count):
+        numbers = list(range(k * rows, (k + 1) * rows))
+        yield TableBatch(data={"n": numbers, "_source": ["f.jsonl"] * rows, "_row": numbers})
+
+
+def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, tmp_path):
+    marks, run_dir = tmp_path / "marks", tmp_path / "run"
+    marks.mkdir()
+    stages = [
+        FailsOnce(str(marks)),
+        NoSevens(),
+        OnlySmall(save_dropped=True),
+        PoliteRefusal().with_(on_error="skip", max_attempts=1),
+    ]
+    result = Pipeline("p", stages=stages).run(make_executor(), initial_tasks=batches(5, 4), run_dir=run_dir)
+
+    assert [n for task in result for n in task.data["n"].to_pylist()] == [4, 5, 6, 8, 9]
+    stats = result.stats
+    assert (stats["FailsOnce"].failures, stats["FailsOnce"].retries) == (5, 5)
+    assert (stats["NoSevens"].rows_in, stats["NoSevens"].rows_out, stats["NoSevens"].quarantined) == (20, 19, 1)
+    assert stats["OnlySmall"].dropped == {"too_large": 10}
+    assert (stats["PoliteRefusal"].skipped, stats["PoliteRefusal"].quarantined) == (1, 0)
+
+    (record,) = result.quarantined
+    assert (record.stage, record.task_id, record.source, record.row) == ("NoSevens", "1", "f.jsonl", 7)
+    assert (record.error_type, record.message, record.rows, record.attempts) == ("ValueError", "seven", 1, 4)
+    assert 'raise ValueError("seven")' in record.traceback
+    assert "'n': 7" in record.payload
+
+    (line,) = (run_dir / "quarantine" / "records.jsonl").read_text().splitlines()
+    assert json.loads(line) == record.to_dict()
+    dropped = pq.read_table(run_dir / "dropped" / "OnlySmall")
+    assert sorted(dropped["n"].to_pylist()) == list(range(10, 20))
+    assert set(dropped["_reason"].to_pylist()) == {"too_large"}
+    assert json.loads((run_dir / "result.json").read_text())["quarantined"] == 1
+    assert "NoSevens" in (run_dir / "plan.txt").read_text()
+
+
+@processing_stage(name="refuse_two")
+def refuse_two(task):
+    if task.data == 2:
+        raise ValueError("two")
+    return task
+
+
+def test_raise_ends_the_run_and_names_the_place(make_executor):
+    pipeline = Pipeline("p", stages=[refuse_two])
+    with pytest.raises(StageError, match=r"stage 'refuse_two' failed on task 2: ValueError: two") as caught:
+        pipeline.run(make_executor(on_error="raise"), initial_tasks=[Task(data=n) for n in range(5)])
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert cpus_in_use() == 0, "a run that ends early gives everything back, even while its error is being held"
+
+
+def cpus_in_use(patience_s=20):
+    """Return how many of Ray's CPUs are taken, waiting a while for workers to end."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return 0
+    deadline = time.monotonic() + patience_s
+    while True:
+        taken = ray.cluster_resources()["CPU"] - ray.available_resources().get("CPU", 0)
+        if not taken or time.monotonic() > deadline:
+            return taken
+        time.sleep(0.1)
+
+
+def test_skip_as_the_policy_of_a_run(make_executor):
+    executor = make_executor(on_error="skip", max_attempts=1)
+    result = Pipeline("p", stages=[refuse_two]).run(executor, initial_tasks=[Task(data=n) for n in range(5)])
+    assert [task.data for task in result] == [0, 1, 3, 4]
+    stats = result.stats["refuse_two"]
+    assert (stats.skipped, stats.failures, stats.retries, result.quarantined) == (1, 1, 0, [])
+
+
+class Framed(ProcessingStage[Task, Task]):
+    """Leaves a file for each time it is set up and torn down."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def note(self, what):
+        (Path(self.folder) / f"{what}-{time.monotonic_ns()}").touch()
+
+    def setup_on_node(self, node):
+        assert node.node_id
+        self.note("node")
+
+    def setup(self, worker):
+        assert worker.worker_id
+        assert len(list(Path(self.folder).glob("node-*"))) == 1
+        self.note("setup")
+
+    def process(self, task):
+        return task
+
+    def teardown(self):
+        self.note("teardown")
+
+
+def events(folder):
+    names = [path.name.partition("-")[0] for path in Path(folder).iterdir()]
+    return {name: names.count(name) for name in ("node", "setup", "teardown")}
+
+
+def wait_for_teardown(folder, patience_s=20):
+    deadline = time.monotonic() + patience_s
+    while events(folder)["teardown"] < events(folder)["setup"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return events(folder)
+
+
+def test_setup_once_a_node_and_teardown_once_a_worker(make_executor, tmp_path):
+    result = Pipeline("p", stages=[Framed(str(tmp_path))]).run(
+        make_executor(), initial_tasks=[Task(data=n) for n in range(20)]
+    )
+    assert len(result) == 20
+    seen = wait_for_teardown(tmp_path)
+    assert seen["node"] == 1
+    assert seen["setup"] == seen["teardown"] >= 1
+
+
+def test_a_stream_pulls_lazily_and_tears_down_when_closed(make_executor, tmp_path):
+    pulled = []
+
+    def endless():
+        for n in itertools.count():
+            pulled.append(n)
+            yield Task(data=n)
+
+    stream = Pipeline("p", stages=[Framed(str(tmp_path))]).stream(make_executor(), initial_tasks=endless())
+    first = [next(stream).data for _ in range(2)]
+    stream.close()
+    count = len(pulled)
+    assert set(first) <= set(range(count))
+    seen = wait_for_teardown(tmp_path)
+    assert seen["teardown"] == seen["setup"]
+    assert len(pulled) == count, "nothing is pulled once the stream is closed"
+
+
+class NoModel(ProcessingStage[Task, Task]):
+    def setup(self, worker):
+        raise FileNotFoundError("weights.bin")
+
+    def process(self, task):
+        return task
+
+
+def test_a_setup_that_fails_is_told_once(make_executor):
+    pipeline = Pipeline("p", stages=[NoModel()])
+    expected = r"'NoModel' could not be set up: FileNotFoundError: weights\.bin"
+    with pytest.raises(StageError, match=expected) as caught:
+        pipeline.run(make_executor(), initial_tasks=[Task(data=n) for n in range(20)])
+    assert str(caught.value).count("could not be set up") == 1
+
+
+def test_no_input_gives_no_output(make_executor):
+    result = Pipeline("p", stages=[Pairs(), Countdown()]).run(make_executor(), initial_tasks=[])
+    assert len(result) == 0
+    assert [stats.tasks_in for stats in result.stats.values()] == [0, 0]
+
+
+def test_an_error_of_the_source_reaches_the_caller(make_executor):
+    def broken():
+        yield Task(data=1)
+        raise RuntimeError("source broke")
+
+    with pytest.raises(RuntimeError, match="source broke"):
+        Pipeline("p", stages=[Pairs()]).run(make_executor(), initial_tasks=broken())
+
+
+class Locked(ProcessingStage[Task, Task]):
+    def __init__(self) -> None:
+        import threading
+
+        self.turnstile = threading.Lock()
+
+    def process(self, task):
+        return task
+
+
+def test_a_stage_that_cannot_travel_is_named_with_its_attribute(make_ray_executor):
+    with pytest.raises(PipelineError, match=r"'Locked' cannot be sent to workers because of its attribute 'turnstile'"):
+        Pipeline("p", stages=[Locked()]).run(make_ray_executor(), initial_tasks=[Task(data=1)])
+
+
+def test_a_stage_that_fits_nowhere_is_refused_before_anything_starts(make_ray_executor):
+    pulled = []
+
+    def source():
+        pulled.append(1)
+        yield Task(data=1)
+
+    stage = Pairs().with_(resources=Resources(cpus=1000))
+    with pytest.raises(PipelineError, match=r"'Pairs'.*cpus=1000"):
+        Pipeline("p", stages=[stage]).run(make_ray_executor(), initial_tasks=source())
+    assert pulled == []

@@ -1,0 +1,128 @@
+"""Workers that die: the tasks they had are repeated, and one that kills workers is found and kept aside."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, RayDataExecutor, Task
+from curator_core.errors import StageError
+from curator_core.executors.pool_calls import Call, after_death
+from curator_core.executors.stored_tasks import Slice
+
+
+@given(st.integers(1, 300), st.data(), st.integers(1, 4))
+def test_taking_a_call_apart_finds_the_guilty_task_alone(count, data, max_deaths):
+    guilty = data.draw(st.integers(0, count - 1))
+    waiting = [Call((1,), (Slice("ref", 0, count),))]
+    done, blamed, deaths = [], [], 0
+    while waiting:
+        call = waiting.pop(0)
+        members = [index for each in call.slices for index in range(each.start, each.stop)]
+        if guilty not in members:
+            done.append((call.key, members))
+            continue
+        deaths += 1
+        again = after_death(call, max_deaths=max_deaths)
+        if not again:
+            blamed.append(members)
+        waiting += again
+    assert blamed == [[guilty]]
+    assert [index for _, members in sorted(done) for index in members] == [n for n in range(count) if n != guilty]
+    assert deaths <= 2 * max_deaths + count.bit_length()
+
+
+class DiesOn(ProcessingStage[Task, Task]):
+    """Ends its own process on one task: always, or the first time only."""
+
+    def __init__(self, guilty: int, folder: str | None = None) -> None:
+        self.guilty = guilty
+        self.folder = folder
+
+    def process(self, task):
+        if task.data == self.guilty:
+            marker = None if self.folder is None else Path(self.folder) / "died"
+            if marker is None or not marker.exists():
+                if marker is not None:
+                    marker.touch()
+                os._exit(1)
+        return task
+
+
+def numbers(count):
+    return [Task(data=n) for n in range(count)]
+
+
+def test_a_worker_that_dies_costs_nothing(ray_session, tmp_path):
+    result = Pipeline("p", stages=[DiesOn(5, str(tmp_path))]).run(
+        ActorPoolExecutor(actors_per_stage=2), initial_tasks=numbers(12)
+    )
+    assert [task.data for task in result] == list(range(12))
+    stats = result.stats["DiesOn"]
+    assert (stats.tasks_in, stats.tasks_out, result.quarantined) == (12, 12, [])
+
+
+def test_a_task_that_kills_workers_is_quarantined_and_the_rest_goes_on(ray_session):
+    executor = ActorPoolExecutor(actors_per_stage=2, max_attempts=1)
+    result = Pipeline("p", stages=[DiesOn(5)]).run(executor, initial_tasks=numbers(12))
+    assert [task.data for task in result] == [n for n in range(12) if n != 5]
+    (record,) = result.quarantined
+    assert (record.stage, record.task_id, record.error_type, record.attempts) == ("DiesOn", "5", "WorkerDiedError", 1)
+    assert record.payload == "5"
+    assert (result.stats["DiesOn"].tasks_in, result.stats["DiesOn"].tasks_out) == (12, 11)
+
+
+def test_a_task_that_kills_workers_ends_a_run_that_raises(ray_session):
+    executor = ActorPoolExecutor(actors_per_stage=1, max_attempts=1, on_error="raise")
+    with pytest.raises(StageError, match="'DiesOn' failed on task 0: WorkerDiedError"):
+        Pipeline("p", stages=[DiesOn(0)]).run(executor, initial_tasks=numbers(1))
+
+
+class DiesInSetup(ProcessingStage[Task, Task]):
+    def setup(self, worker):
+        os._exit(1)
+
+    def process(self, task):
+        return task
+
+
+def test_workers_that_die_while_starting_end_the_run(ray_session):
+    executor = ActorPoolExecutor(actors_per_stage=1, max_attempts=2)
+    with pytest.raises(StageError, match="workers of stage 'DiesInSetup' died 2 times while they were set up"):
+        Pipeline("p", stages=[DiesInSetup()]).run(executor, initial_tasks=numbers(1))
+
+
+def test_ray_data_ends_the_run_when_a_worker_dies(ray_session):
+    with pytest.raises(StageError, match="Ray Data gave up in one of 'DiesOn'"):
+        Pipeline("p", stages=[DiesOn(0)]).run(RayDataExecutor(), initial_tasks=numbers(1))
+
+
+class LeavesLock(ProcessingStage[Task, Task]):
+    def process(self, task):
+        import threading
+
+        return task.with_data(threading.Lock())
+
+
+def test_a_task_that_cannot_leave_its_worker_is_told(ray_session):
+    with pytest.raises(StageError, match="'LeavesLock' made a task that cannot leave its worker"):
+        Pipeline("p", stages=[LeavesLock()]).run(ActorPoolExecutor(actors_per_stage=1), initial_tasks=numbers(1))
+
+
+def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
+    from curator_core.run import RunState, stream_plan
+
+    class Slow(ProcessingStage[Task, Task]):
+        def process(self, task):
+            time.sleep(0.05)
+            return task
+
+    state = RunState()
+    plan = Pipeline("p", stages=[Slow()]).build()
+    stream = stream_plan(plan, ActorPoolExecutor(actors_per_stage=1), state=state, initial_tasks=numbers(1_000))
+    next(stream)
+    state.stop_requested.set()
+    assert len(list(stream)) < 50

@@ -1,0 +1,226 @@
+"""The pure parts of the engine, one by one: balance, estimates, placement, chunk sizes, payloads."""
+
+import math
+import time
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core import TableBatch, Task, processing_stage
+from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
+from curator_core.executors.streaming.call_execution import Budget, CallExecution
+from curator_core.executors.streaming.chunk_codec import decode, encode
+from curator_core.executors.streaming.chunk_sizing import TARGET_CALL_S, ChunkSizer, calls_in_flight
+from curator_core.executors.streaming.estimator import StepEstimator
+from curator_core.executors.streaming.model import Held, Node
+from curator_core.executors.streaming.placement import Placement
+from curator_core.runner import StageRunner
+from curator_core.worker_state import WorkerState
+
+
+def gpu_demands(*work_s, **limits):
+    return [Demand(each, {"gpu": 1.0}, **limits) for each in work_s]
+
+
+def test_the_reference_case_and_its_swap():
+    assert solve(gpu_demands(0.25, 1.0, 0.5), {"gpu": 7}) == [1, 4, 2]
+    assert solve(gpu_demands(1.0, 0.25, 0.5), {"gpu": 7}) == [4, 1, 2]
+
+
+@given(st.lists(st.floats(0.01, 10), min_size=1, max_size=4), st.integers(0, 8))
+def test_no_split_of_workers_is_faster(work_s, extra):
+    gpus = len(work_s) + extra
+    demands = gpu_demands(*work_s)
+    found = solve(demands, {"gpu": gpus})
+    assert sum(found) <= gpus
+    best = max(throughput(demands, split) for split in _splits(gpus, len(work_s)))
+    assert throughput(demands, found) >= best * (1 - 1e-6)
+
+
+def _splits(total, parts):
+    if parts == 1:
+        return [[total]]
+    return [[first, *rest] for first in range(1, total - parts + 2) for rest in _splits(total - first, parts - 1)]
+
+
+def test_limits_are_kept():
+    demands = [Demand(10.0, {"gpu": 1}, low=1, high=2), Demand(1.0, {"gpu": 1}, low=3)]
+    low, high = solve(demands, {"gpu": 8})
+    assert low == 2
+    assert high >= 3
+
+
+def test_leasing_steps_have_a_little_more_than_their_share():
+    demands = [Demand(each, {"cpu": 1.0}) for each in (0.05, 0.2, 0.1)]
+    assert leased_shares(demands, 7) == [2, 5, 3]
+
+
+def test_a_change_of_speed_is_noticed_within_a_few_calls_and_noise_is_not():
+    estimate = StepEstimator()
+    for _ in range(50):
+        estimate.add(tasks=1, outputs=1, size_bytes=1, service_s=0.1)
+    estimate.add(tasks=1, outputs=1, size_bytes=1, service_s=0.5)
+    assert estimate.service_s < 0.2
+    for _ in range(6):
+        estimate.add(tasks=1, outputs=1, size_bytes=1, service_s=0.4)
+    assert estimate.service_s == pytest.approx(0.4, rel=0.1)
+    assert estimate.with_running([2.0, 2.0]) == 2.0
+
+
+def test_fan_out_and_output_size_are_learned():
+    estimate = StepEstimator()
+    for _ in range(20):
+        estimate.add(tasks=2, outputs=6, size_bytes=600, service_s=0.1)
+    assert estimate.fan_out == pytest.approx(3)
+    assert estimate.output_bytes == pytest.approx(100)
+
+
+def test_fractions_of_gpus_are_packed_and_whole_ones_left_whole():
+    placement = Placement([Node("one", cpus=8, gpus=2)])
+    quarter, whole = Held(gpus=0.25), Held(gpus=1)
+    places = [placement.place(0, quarter) for _ in range(3)]
+    assert {place.gpu_share[0][0] for place in places} == {places[0].gpu_share[0][0]}
+    assert placement.place(1, whole) is not None
+    assert placement.place(1, whole) is None
+    placement.give_back(places[0], 0, quarter)
+    assert placement.place(0, Held(gpus=0.5)) is not None
+
+
+def test_gpu_memory_becomes_a_fraction_of_each_nodes_own_gpus():
+    placement = Placement([Node("small", cpus=8, gpus=1, gpu_memory_gb=10), Node("none", cpus=8)])
+    place = placement.place(0, Held(gpu_memory_gb=5))
+    assert (place.node_id, place.gpus) == ("small", 0.5)
+    assert placement.place(0, Held(gpu_memory_gb=20)) is None
+
+
+def test_memory_and_custom_resources_are_held():
+    placement = Placement([Node("one", cpus=8, memory_bytes=100, custom={"license": 2})])
+    held = Held(memory_bytes=60, custom={"license": 1})
+    assert placement.place(0, held) is not None
+    assert placement.place(0, held) is None
+    assert placement.place(0, Held(custom={"license": 1})) is not None
+    assert placement.place(0, Held(custom={"license": 1})) is None
+
+
+def test_workers_without_held_resources_spread_over_nodes():
+    placement = Placement([Node("a", cpus=4), Node("b", cpus=4)])
+    assert sorted(placement.place(0, Held()).node_id for _ in range(4)) == ["a", "a", "b", "b"]
+
+
+def test_calls_double_until_they_are_long_enough():
+    sizer = ChunkSizer()
+    sizes = []
+    for _ in range(12):
+        sizes.append(sizer.size(service_s=1e-5, task_bytes=0))
+        sizer.learned(tasks=sizes[-1], service_s=sizes[-1] * 1e-5)
+    assert sizes[:5] == [1, 2, 4, 8, 16]
+    assert sizes[-1] <= TARGET_CALL_S / 1e-5
+    assert sizer.size(service_s=1.0, task_bytes=0) == 1
+    assert sizer.size(service_s=1e-5, task_bytes=1 << 20) == 16
+
+
+@given(st.integers(1, 100), st.floats(1e-6, 10), st.floats(0, 1e9))
+def test_calls_are_whole_batches(batch, service_s, task_bytes):
+    size = ChunkSizer(batch).size(service_s=service_s, task_bytes=task_bytes)
+    assert size >= batch
+    assert size % batch == 0
+
+
+def test_short_calls_are_prefetched_more():
+    assert [calls_in_flight(each) for each in (2.0, 0.1, 0.001)] == [1, 2, 4]
+
+
+values = st.one_of(st.integers(), st.text(), st.binary(), st.none(), st.lists(st.integers(), max_size=3))
+
+
+@given(
+    st.lists(st.tuples(values, st.text(max_size=5), st.dictionaries(st.text(max_size=3), values)), min_size=1),
+    st.data(),
+)
+def test_payloads_give_back_what_went_in(rows, data):
+    tasks = [
+        Task(data=value, task_id=str(n), dataset_name=name, meta=meta) for n, (value, name, meta) in enumerate(rows)
+    ]
+    payload, size_bytes = encode(tasks)
+    assert size_bytes > 0
+    assert decode(payload) == tasks
+    start = data.draw(st.integers(0, len(tasks)))
+    stop = data.draw(st.integers(start, len(tasks)))
+    assert decode(payload, start, stop) == tasks[start:stop]
+
+
+def test_large_bytes_and_tables_travel_beside_the_stream():
+    blob = bytes(200_000)
+    payload, size_bytes = encode([Task(data=blob), Task(data=b"small")])
+    assert len(payload.buffers) == 1
+    assert size_bytes >= len(blob)
+    assert [task.data for task in decode(payload)] == [blob, b"small"]
+    table = pa.table({"x": pa.array(range(100_000))})
+    payload, _ = encode([TableBatch(data=table)])
+    assert decode(payload)[0].data.equals(table)
+    payload, size_bytes = encode([TableBatch(data=table.slice(10, 5))])
+    assert size_bytes < 10_000
+    assert decode(payload)[0].data["x"].to_pylist() == list(range(10, 15))
+
+
+def test_the_rate_of_a_pipeline_without_work_is_unlimited():
+    assert throughput([], []) == math.inf
+
+
+def execution(stage, inputs, **budget):
+    state = WorkerState()
+    return CallExecution([StageRunner(stage, state)], state, inputs, Budget(**budget))
+
+
+def test_a_call_that_takes_too_long_leaves_the_rest_of_its_tasks_to_others():
+    @processing_stage(name="slow")
+    def slow(task):
+        time.sleep(0.02)
+        return task
+
+    call = execution(slow, [Task(data=n) for n in range(100)], seconds=0.05)
+    outputs, is_done = call.next_part()
+    assert is_done
+    assert 1 <= call.consumed < 50
+    assert len(outputs) == call.consumed
+
+
+def test_a_slow_task_with_one_output_is_done_at_once():
+    @processing_stage(name="slow")
+    def slow(task):
+        time.sleep(0.02)
+        return task
+
+    outputs, is_done = execution(slow, [Task(data=1)], seconds=0.001, size_bytes=1).next_part()
+    assert ([task.data for task in outputs], is_done) == ([1], True)
+
+
+def test_large_results_come_in_parts_and_nothing_is_missing():
+    @processing_stage(name="many")
+    def many(task):
+        return [Task(data=bytes(1_000) + bytes([n])) for n in range(20)]
+
+    call = execution(many, [Task(data=0)], size_bytes=3_000)
+    parts = []
+    is_done = False
+    while not is_done:
+        outputs, is_done = call.next_part()
+        parts.append([task.data[-1] for task in outputs])
+    assert [n for part in parts for n in part] == list(range(20))
+    assert max(map(len, parts)) == 3
+
+
+def test_an_open_ended_result_is_passed_on_without_waiting_for_the_next():
+    made = []
+
+    @processing_stage(name="open")
+    def endless(task):
+        for n in range(10):
+            made.append(n)
+            yield Task(data=bytes(1_000))
+
+    call = execution(endless, [Task(data=0)], size_bytes=2_000)
+    outputs, is_done = call.next_part()
+    assert (len(outputs), is_done, len(made)) == (2, False, 2)
