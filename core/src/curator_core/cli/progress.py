@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
+from curator_core.cli.progress_table import Pace, bottleneck_name, duration_text, local_table, worker_table
 from curator_core.cli.terminal import message
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from curator_core.run import RunState
-    from curator_core.stats import StageStats
 
 __all__ = ["LINE_INTERVAL_S", "progress_line", "show_progress"]
 
@@ -33,27 +33,43 @@ def show_progress(state: RunState, *, quiet: bool, stream: TextIO | None = None)
     return _live_table(state, stream) if stream.isatty() else _lines(state)
 
 
-def progress_line(state: RunState) -> str:
-    """Return the state of a run on one line."""
+def progress_line(state: RunState, pace: Pace | None = None) -> str:
+    """Return the state of a run on one line.
+
+    Args:
+        state: The run.
+        pace: How fast it has been lately, for the time that is left.
+    """
     stages = list(state.stats.values())
     read = next((each.rows_out for each in stages if each.rows_out), 0)
     dropped = sum(sum(each.dropped.values()) for each in stages)
     elapsed_s = time.monotonic() - state.started_s
     rate = read / elapsed_s if elapsed_s > 0 else 0.0
     line = f"{elapsed_s:.0f} s: {read:,} rows read ({rate:,.0f}/s), {dropped:,} dropped"
-    busiest = max(stages, key=lambda each: each.process_time_s, default=None)
-    if busiest is not None and busiest.process_time_s > 0:
-        line += f", busiest stage {busiest.name}"
-    return line + (f", {state.quarantined_count:,} in quarantine" if state.quarantined_count else "")
+    if state.live:
+        slowest = bottleneck_name(state)
+        workers = sum(each.workers for each in state.live.values() if each.leads_step)
+        line += f", {workers:,} worker{'' if workers == 1 else 's'}" + (f", bottleneck {slowest}" if slowest else "")
+    else:
+        busiest = max(stages, key=lambda each: each.process_time_s, default=None)
+        if busiest is not None and busiest.process_time_s > 0:
+            line += f", busiest stage {busiest.name}"
+    if state.quarantined_count:
+        line += f", {state.quarantined_count:,} in quarantine"
+    left_s = pace.eta_s(state.live) if pace is not None and state.live else None
+    return line + (f", {duration_text(left_s)} left" if left_s else "")
 
 
 @contextmanager
 def _lines(state: RunState) -> Iterator[None]:
     ended = threading.Event()
+    pace = Pace()
 
     def report() -> None:
+        pace.note(list(state.stats.values()), time.monotonic())
         while not ended.wait(LINE_INTERVAL_S):
-            message(progress_line(state))
+            pace.note(list(state.stats.values()), time.monotonic())
+            message(progress_line(state, pace))
 
     reporter = threading.Thread(target=report, name="curator-progress", daemon=True)
     reporter.start()
@@ -70,8 +86,9 @@ def _live_table(state: RunState, stream: TextIO) -> Iterator[None]:
     from rich.live import Live
 
     console = Console(file=stream)  # respects NO_COLOR
+    pace = Pace()
     with Live(
-        get_renderable=lambda: _table(state),
+        get_renderable=lambda: _table(state, pace),
         console=console,
         refresh_per_second=_REFRESHES_PER_S,
         transient=True,  # the summary takes its place
@@ -81,26 +98,9 @@ def _live_table(state: RunState, stream: TextIO) -> Iterator[None]:
         yield
 
 
-def _table(state: RunState) -> Group:
-    from rich import box
+def _table(state: RunState, pace: Pace) -> Group:
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("stage", no_wrap=True)
-    for heading in ("rows in", "rows out", "dropped", "rows/s", "time"):
-        table.add_column(heading, justify="right")
-    stages = list(state.stats.values())
-    total_s = sum(each.process_time_s for each in stages)
-    for each in stages:
-        table.add_row(*_cells(each, total_s))
-    return Group(table, Text(progress_line(state), style="dim", no_wrap=True, overflow="ellipsis"))
-
-
-def _cells(stage: StageStats, total_s: float) -> tuple[str, ...]:
-    dropped = sum(stage.dropped.values())
-    rows = max(stage.rows_in, stage.rows_out)
-    speed = f"{rows / stage.process_time_s:,.0f}" if stage.process_time_s > 0 else ""
-    share = f"{stage.process_time_s / total_s:.0%}" if total_s > 0 else ""
-    return stage.name, f"{stage.rows_in:,}", f"{stage.rows_out:,}", f"{dropped:,}" if dropped else "", speed, share
+    table = worker_table(state, pace) if state.live else local_table(state)
+    return Group(table, Text(progress_line(state, pace), style="dim", no_wrap=True, overflow="ellipsis"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
@@ -9,10 +10,11 @@ from curator_core.cli.interruption import stop_on_interrupt
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json
-from curator_core.errors import ConfigError
+from curator_core.errors import ConfigError, CuratorError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from curator_core.config import LoadedPipeline
     from curator_core.executors.base import Executor
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 _SHOWN_OUTPUTS = 3
+_EXECUTOR_OPTIONS = ("limit", "threads", "on_error", "address", "cpus", "gpus", "mode")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run-dir", metavar="DIR", help="keep plan, quarantine, dropped rows and result here")
     parser.add_argument("--executor", metavar="NAME", help="run with this executor instead of the file's")
     parser.add_argument("--threads", type=positive, metavar="N", help="tasks side by side in the local executor")
+    parser.add_argument("--address", metavar="HOST:PORT", help="Ray cluster to join, or auto for one on this machine")
+    parser.add_argument("--cpus", type=positive, metavar="N", help="CPUs of a Ray that is started for the run")
+    parser.add_argument("--gpus", type=positive, metavar="N", help="GPUs of a Ray that is started for the run")
+    parser.add_argument("--mode", choices=("streaming", "batch"), help="all stages at once, or one after the other")
     parser.add_argument(
         "--on-error", choices=("quarantine", "raise", "skip"), help="what happens to a task that keeps failing"
     )
@@ -69,9 +76,35 @@ def _executor(loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
     name = args.executor or loaded.executor_name
     # Options in the file belong to the executor that the file names.
     options: dict[str, Any] = dict(loaded.executor_options) if name == loaded.executor_name else {}
-    given = {"limit": args.limit, "threads": args.threads, "on_error": args.on_error}
-    options.update({option: value for option, value in given.items() if value is not None})
-    return make_executor(name, options)
+    given = {option: value for option in _EXECUTOR_OPTIONS if (value := getattr(args, option)) is not None}
+    _check_options(name, given)
+    return make_executor(name, {**options, **given})
+
+
+def _check_options(name: str, given: Mapping[str, Any]) -> None:
+    """Refuse options of the command line that an executor does not have, and say which one does."""
+    from curator_core.config.executors import executor_class, short_names
+    from curator_core.config.signature import accepts_any_parameter, parameters_of
+    from curator_core.registry import default_registry
+
+    registry = default_registry()
+    executor = executor_class(name, registry)
+    if accepts_any_parameter(executor):
+        return
+
+    def takes(other: str, option: str) -> bool:
+        with suppress(CuratorError):  # a broken plugin is no help
+            return option in parameters_of(executor_class(other, registry))
+        return False
+
+    for option in given:
+        if option in parameters_of(executor):
+            continue
+        others = [each for each in short_names(registry) if takes(each, option)]
+        raise ConfigError(
+            f"--{option.replace('_', '-')}: the executor {name!r} has no such option",
+            fix=f"use --executor {' or '.join(others)}" if others else "leave it out",
+        )
 
 
 def _save_dropped(pipeline: Pipeline) -> None:

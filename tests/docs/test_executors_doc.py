@@ -1,0 +1,122 @@
+"""docs/executors.md is true: its tables name what there is, its files load, its commands print what it says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from curator_core.cli import main
+from curator_core.config import load_pipeline
+from curator_core.config.executors import DEFAULT_EXECUTOR, executor_class, short_names
+from curator_core.config.signature import parameters_of
+from curator_core.executors.streaming.metrics import COUNTERS, GAUGES
+from curator_core.registry import default_registry
+
+PAGE = (Path(__file__).parents[2] / "docs" / "executors.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<code>.*?)^```$', re.MULTILINE | re.DOTALL)
+BLOCKS = list(BLOCK.finditer(PAGE))
+PYTHON = [block["code"] for block in BLOCKS if block["language"] == "python"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files of the page."""
+    monkeypatch.chdir(tmp_path)
+    for block in BLOCKS:
+        if block["title"]:
+            (tmp_path / block["title"]).write_text(block["code"], encoding="utf-8")
+    return tmp_path
+
+
+def table_rows(heading):
+    """Return the cells of the table whose first column has this heading."""
+    lines = PAGE[PAGE.index(f"| {heading} |") :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def names_in(cell):
+    return re.findall(r"`([\w.]+)`", cell)
+
+
+def test_every_executor_is_listed_with_its_class_and_the_default_is_named():
+    registry = default_registry()
+    listed = {names_in(row[0])[0]: names_in(row[1])[0] for row in table_rows("name")}
+    assert listed == {name: executor_class(name, registry).__name__ for name in short_names(registry)}
+    assert f"in this process, with `{DEFAULT_EXECUTOR}`" in PAGE
+
+
+def test_every_option_is_listed_with_the_executors_that_have_it():
+    registry = default_registry()
+    names = short_names(registry)
+    documented = {
+        (name, option)
+        for options, executors, _ in table_rows("option")
+        for option in names_in(options)
+        for name in (names if executors == "all" else names_in(executors))
+    }
+    assert documented == {(name, option) for name in names for option in parameters_of(executor_class(name, registry))}
+
+
+def test_every_metric_is_listed():
+    rows = table_rows("gauge")
+    assert {name for row in rows for name in names_in(row[0])} == {each.name for each in GAUGES}
+    assert {name for row in rows for name in names_in(row[1])} == {each.name for each in COUNTERS}
+
+
+def test_every_option_of_simulate_is_listed(capsys):
+    assert main(["simulate", "--help"]) == 0
+    for option in set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help", "--set", "--traceback"}:
+        assert f"`{option}" in PAGE, option
+
+
+def test_the_pipeline_loads_and_the_simulation_prints_what_the_page_says(folder, capsys):
+    assert load_pipeline(folder / "score.yaml").executor_name == "streaming"
+    (block,) = (block["code"] for block in BLOCKS if block["language"] == "console")
+    command, _, expected = block.removeprefix("$ curator ").partition("\n")
+    assert main(command.split()) == 0
+    printed = capsys.readouterr().out
+    assert shape(printed) == shape(expected)
+    fixed = (
+        "2,000 tasks",
+        "text.mean_word_length           0.5 ",
+        "8 -> 8",
+        "ideal makespan  125.0 s (ratio 1.0",
+        "assumed",
+    )
+    for part in fixed:  # the rest moves with every change of the scheduler
+        assert part in printed
+        assert part in expected
+
+
+def shape(text):
+    """Return the words of a text, with every figure as one sign."""
+    return re.sub(r"[\d.,]*\d%?", "#", text).split()
+
+
+def test_the_python_examples_run(folder, capsys):
+    constructing, reading, dashboard = PYTHON
+    exec(constructing, {})
+    exec(dashboard, {})
+    assert json.loads(Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8"))["panels"]
+    write_events(folder / "run")
+    exec(reading, {})
+    assert "rows_per_s" in capsys.readouterr().out
+
+
+def write_events(run_dir):
+    """Leave the log of a run, simulated so that it takes no time."""
+    from curator_core.executors.streaming.model import Node
+    from curator_core.executors.streaming.monitor import Monitor
+    from curator_core.executors.streaming.session import step_spec
+    from curator_core.executors.streaming.simulator import Simulation, StepModel
+    from curator_core.run import RunState
+
+    state = RunState(run_dir)
+    steps = load_pipeline("score.yaml").build(check_inputs=False).steps
+    models = [StepModel(0.05) for _ in steps]
+    simulation = Simulation([step_spec(step) for step in steps], models, [Node("one", cpus=4, gpus=1)], tasks=200)
+    clock = lambda: state.started_s + simulation._now  # noqa: E731
+    with Monitor(simulation.scheduler.board, state, steps, pipeline="score", clock=clock) as monitor:
+        simulation.observe = lambda scheduler: monitor.tick()
+        simulation.run()
