@@ -43,12 +43,12 @@ def test_the_python_example(corpus, capsys):
     assert "a.jsonl" in printed
 
 
-def test_the_yaml_example_through_the_commands_shown(corpus, capsys):
+def test_the_yaml_example_through_the_commands_shown(corpus, capsys, ray_session):
     Path("web-clean.yaml").write_text(blocks("yaml")[0])
-    commands = re.findall(r"^\$ curator (validate|preview|run) +(.*?)(?: +#.*)?$", README, flags=re.MULTILINE)
-    assert [name for name, _ in commands] == ["validate", "preview", "run"]
+    commands = re.findall(r"^\$ curator (validate|preview|run|simulate) +(.*?)(?: +#.*)?$", README, flags=re.MULTILINE)
+    assert [name for name, _ in commands] == ["validate", "preview", "run", "run", "simulate"]
     codes = [main([name, *arguments.split()]) for name, arguments in commands]
-    assert codes == [0, 0, 3]  # one line of the corpus is not JSON
+    assert codes == [0, 0, 3, 3, 0]  # one line of the corpus is not JSON
     assert kept(corpus / "clean") == ["a document of quite enough words", "another document with five words"]
     (record,) = [json.loads(line) for line in Path("run/quarantine/records.jsonl").read_text().splitlines()]
     assert record["source"].endswith("a.jsonl")
