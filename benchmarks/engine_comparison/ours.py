@@ -100,7 +100,8 @@ def _run_warmed_up(case: Case, pipeline: Pipeline, executor: Executor) -> Outcom
     items = []
     begun = time.time()
     for task in pipeline.stream(executor, initial_tasks=_sources(case, is_warm)):
-        is_warm.set()
+        if not items:
+            is_warm.set()
         items.append(task.data)
     return Outcome(items, begun, time.time())
 

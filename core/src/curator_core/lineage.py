@@ -56,8 +56,11 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
 
 def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:
     """Return the one task that a stage made of ``parent``, with its id."""
-    if child is parent:
-        return parent
+    if child.task_id == parent.task_id and child.dataset_name == parent.dataset_name:  # as `with_data` makes it
+        if not isinstance(parent, EmptyTask):
+            return child
+        if child is parent:
+            return parent
     return _child(child, _source_task_id(parent, child, 0) or parent.task_id, parent)
 
 

@@ -101,17 +101,17 @@ class StageRunner:
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""
-        outputs = self._outputs(iter(tasks))
-        if self._row_limit is not None:
-            outputs = take_rows(outputs, self._row_limit)
+        if self._row_limit is None and self.stage.batch_size <= 1 and isinstance(self._turn, nullcontext):
+            return self._singles(iter(tasks))
+        outputs = self._batches(iter(tasks))
+        return self._counted(outputs if self._row_limit is None else take_rows(outputs, self._row_limit))
+
+    def _counted(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         for output in outputs:
             self.stats.made(output)
             yield output
 
-    def _outputs(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
-        if self.stage.batch_size <= 1 and isinstance(self._turn, nullcontext):
-            yield from self._singles(source)
-            return
+    def _batches(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
             self.stats.saw(batch)
             yield from self._process(batch)
@@ -119,25 +119,28 @@ class StageRunner:
     def _singles(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         """Process tasks one by one, with a short way for the usual case: a call that makes one task of one.
 
-        Pipelines of cheap stages spend most of their time between the calls.
+        Pipelines of cheap stages spend most of their time between the calls, so this path is kept bare.
         """
-        process = self.stage.process
+        process, stats, clock = self.stage.process, self.stats, time.perf_counter
         recording = Recording()
         for task in source:
-            outcome = _Outcome()
-            started = time.perf_counter()
+            result = failure = None
+            started = clock()
             token = recording.begin()
             try:
-                outcome.result = process(task)
+                result = process(task)
             except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
-                outcome.failure = error
+                failure = error
             finally:
                 recording.end(token)
-            self.stats.saw_one(task, process_time_s=time.perf_counter() - started)
-            if outcome.failure is None and isinstance(outcome.result, Task) and recording.is_empty:
-                yield adopt_one(task, outcome.result)
+            seconds = clock() - started
+            if isinstance(result, Task) and recording.is_empty:
+                output = adopt_one(task, result)
+                stats.passed(task, output, process_time_s=seconds)
+                yield output
             else:
-                yield from self._process([task], first=(recording, outcome))
+                stats.saw_one(task, process_time_s=seconds)
+                yield from self._counted(self._process([task], first=(recording, _Outcome(result, failure))))
                 recording = Recording()
 
     def _process(

@@ -76,6 +76,16 @@ class StageStats:
             self.rows_in += task.num_items
             self.process_time_s += process_time_s
 
+    def passed(self, task: Task[Any], output: Task[Any], *, process_time_s: float) -> None:
+        """Count a task that arrived, the time spent on it and the one task made of it, all at once."""
+        with self._lock:
+            self.tasks_in += 1
+            self.rows_in += task.num_items
+            self.process_time_s += process_time_s
+            self.tasks_out += 1
+            self.rows_out += output.num_items
+            self.bytes_out += output.size_bytes
+
     def made(self, task: Task[Any]) -> None:
         """Count a task that leaves."""
         with self._lock:

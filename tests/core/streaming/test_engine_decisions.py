@@ -109,13 +109,13 @@ def test_workers_without_held_resources_spread_over_nodes():
     assert sorted(placement.place(0, Held()).node_id for _ in range(4)) == ["a", "a", "b", "b"]
 
 
-def test_calls_double_until_they_are_long_enough():
+def test_calls_grow_by_what_they_cost_until_they_are_long_enough():
     sizer = ChunkSizer()
     sizes = []
     for _ in range(12):
         sizes.append(sizer.size(service_s=1e-5, task_bytes=0))
         sizer.learned(tasks=sizes[-1], service_s=sizes[-1] * 1e-5)
-    assert sizes[:5] == [1, 2, 4, 8, 16]
+    assert sizes[:3] == [1, 16, 256]
     assert sizes[-1] <= TARGET_CALL_S / 1e-5
     assert sizer.size(service_s=1.0, task_bytes=0) == 1
     assert sizer.size(service_s=1e-5, task_bytes=1 << 20) == 16

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import StageError
 from curator_core.executors.shipping import pickler_class
+from curator_core.executors.streaming.collection_pause import collection_paused
 from curator_core.tasks import TableBatch
 
 if TYPE_CHECKING:
@@ -59,11 +60,13 @@ def encode(tasks: Sequence[Task[Any]], *, by_value: bool = False) -> tuple[Paylo
 
 def decode(payload: Payload, start: int = 0, stop: int | None = None) -> list[Task[Any]]:
     """Return the tasks in a payload, or some of them."""
-    packed = pickle.loads(payload.stream, buffers=payload.buffers)  # noqa: S301 - made by this module, in this run
-    if isinstance(packed, list):
-        return packed[start:stop]
+    with collection_paused():
+        packed = pickle.loads(payload.stream, buffers=payload.buffers)  # noqa: S301 - made by this module, in this run
+        return packed[start:stop] if isinstance(packed, list) else _tasks_of(packed, slice(start, stop))
+
+
+def _tasks_of(packed: tuple[Any, ...], span: slice) -> list[Task[Any]]:
     kind, ids, data, names, metas, is_wrapped = packed
-    span = slice(start, stop)
     data = [_unwrap(each) for each in data[span]] if is_wrapped else data[span]
     ids = ids[span]
     names = itertools.repeat(names) if isinstance(names, str) else names[span]
@@ -78,19 +81,25 @@ def decode(payload: Payload, start: int = 0, stop: int | None = None) -> list[Ta
 
 def approximate_bytes(task: Task[Any]) -> int:
     """Return the size of a task's payload as far as it is cheap to know."""
-    return 0 if type(task.data) in _TINY else task.size_bytes or _value_bytes(task.data, depth=2)
+    data = task.data
+    kind = type(data)
+    if kind in _TINY:
+        return 0
+    return task.size_bytes or _value_bytes(data, depth=2)
 
 
 def _value_bytes(value: Any, depth: int) -> int:
-    if isinstance(value, (bytes, bytearray, memoryview, str)):
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
         return len(value)
     size = getattr(value, "nbytes", None)
     if isinstance(size, int):
         return size
-    if depth and isinstance(value, dict):
-        return sum(_value_bytes(each, depth - 1) for each in value.values())
-    if depth and isinstance(value, (list, tuple)):
-        return sum(_value_bytes(each, depth - 1) for each in value)
+    if depth and isinstance(value, (dict, list, tuple)):
+        size = 0
+        for each in value.values() if isinstance(value, dict) else value:
+            if type(each) not in _TINY:
+                size += _value_bytes(each, depth - 1)
+        return size
     return 0
 
 

@@ -8,6 +8,7 @@ TARGET_CALL_S = 0.04
 _MOST_TASKS = 16_384
 _MOST_BYTES = 16 << 20
 _PREFETCH_BELOW_S = 0.5
+_MOST_GROWTH = 16
 _SHORT_CALL_S = 0.01
 _LEAST_CALL_S = 0.015
 
@@ -15,8 +16,8 @@ _LEAST_CALL_S = 0.015
 class ChunkSizer:
     """The size of a step's next call.
 
-    Doubling from one keeps the first calls short whatever they turn out to cost, and reaches thousands of tasks within
-    a dozen calls.
+    Starting from one keeps the first calls short whatever they turn out to cost; growing by what they did cost reaches
+    thousands of tasks within a few calls. A call that turns out longer gives back what it has not begun.
 
     Args:
         batch_size: How many tasks the step wants at once; sizes are multiples of it.
@@ -44,7 +45,8 @@ class ChunkSizer:
     def learned(self, *, tasks: int, service_s: float) -> None:
         """Grow after a call of full size that was short."""
         if tasks >= self._ramp and service_s < TARGET_CALL_S:
-            self._ramp = min(2 * self._ramp, max(_MOST_TASKS, self._batch))
+            growth = min(_MOST_GROWTH, max(2, int(TARGET_CALL_S / service_s))) if service_s > 0 else _MOST_GROWTH
+            self._ramp = min(growth * self._ramp, max(_MOST_TASKS, self._batch))
 
 
 def calls_in_flight(call_s: float | None) -> int:

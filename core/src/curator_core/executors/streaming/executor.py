@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 import uuid
 from contextlib import ExitStack
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curator_core.plan import Plan
     from curator_core.run import RunState
@@ -65,7 +67,7 @@ class StreamingExecutor(Executor):
         self.on_error = on_error
         self.ignore_head_node = ignore_head_node
         self.max_attempts = max_attempts
-        self._order: dict[str, int] = {}
+        self._source_ids: list[list[str]] = []
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.cluster import connect
@@ -103,7 +105,7 @@ class StreamingExecutor(Executor):
                 policies=session.policies,
                 on_tick=monitor.tick,
             )
-            self._order = loop.source_order
+            self._source_ids = loop.source_ids
             try:
                 yield from loop.outputs()
                 is_done = True
@@ -113,13 +115,17 @@ class StreamingExecutor(Executor):
                 session.report_usage(scheduler, state)
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
-        return sorted(outputs, key=lambda task: self._position(task.task_id))
+        order: dict[str, int] = {}
+        for task_id in itertools.chain.from_iterable(self._source_ids):
+            order.setdefault(source_id(task_id), len(order))
+        return sorted(outputs, key=lambda task: _position(task.task_id, order))
 
-    def _position(self, task_id: str) -> tuple[int, tuple[int, ...]]:
-        """Return what orders outputs: the place of their source, then the child indices in the id."""
-        position = self._order.get(task_id)
-        if position is not None:
-            return position, ()
-        source, _, children = task_id.partition("/")
-        indices = tuple(int(each) for each in children.split("/") if each.isdigit())
-        return self._order.get(source, 0), indices
+
+def _position(task_id: str, order: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
+    """Return what orders outputs: the place of their source, then the child indices in the id."""
+    position = order.get(task_id)
+    if position is not None:
+        return position, ()
+    source, _, children = task_id.partition("/")
+    indices = tuple(int(each) for each in children.split("/") if each.isdigit())
+    return order.get(source, 0), indices

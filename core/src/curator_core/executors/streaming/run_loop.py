@@ -25,7 +25,6 @@ from curator_core.executors.streaming.scheduler import REBALANCE_S
 from curator_core.executors.streaming.source_thread import SourceChunk, SourceThread
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
 from curator_core.quarantine import record_for_task
-from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +85,7 @@ class RunLoop:
         self._store_bytes = 0
         self._started_s = time.monotonic()
         self._is_stopping = False
-        self.source_order: dict[str, int] = {}
+        self.source_ids: list[list[str]] = []  # of tasks that came from a source, in the order in which they came
 
     @property
     def _now(self) -> float:
@@ -228,8 +227,8 @@ class RunLoop:
             raise report.failure.unpack()
 
     def _note_sources(self, task_ids: list[str] | None) -> None:
-        for task_id in task_ids or ():
-            self.source_order.setdefault(source_id(task_id), len(self.source_order))
+        if task_ids:
+            self.source_ids.append(task_ids)
 
     # Actions
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.streaming.chunk_codec import approximate_bytes, encode
+from curator_core.executors.streaming.collection_pause import collection_paused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +62,8 @@ class SourceThread:
     def _answer(self) -> None:
         while (count := self._requests.get()) > 0:
             try:
-                chunk = self._take(count)
+                with collection_paused():
+                    chunk = self._take(count)
             except BaseException as error:  # noqa: BLE001 - the caller's source may raise anything; raised in the run loop
                 self._events.put(SourceChunk(has_ended=True, error=error))
                 return

@@ -54,6 +54,8 @@ PoolEvent = WorkerStarted | WorkerEnded | CallEnded
 class _Actor:
     handle: Any
     node_id: str
+    run: Any  # the remote methods, made once: that takes as long as a call
+    resume: Any
     farewell: Any = None  # the answer to its teardown, once that is asked for
 
 
@@ -99,20 +101,27 @@ class WorkerPool:
         if held.memory_bytes:
             options["memory"] = held.memory_bytes
         handle = self._class.options(**options).remote(self._stages[action.step], self._options[action.step])
-        self._actors[action.worker_id] = _Actor(handle, action.node_id)
+        self._actors[action.worker_id] = _Actor(
+            handle,
+            action.node_id,
+            run=handle.run.options(num_returns=2).remote,
+            resume=handle.resume.options(num_returns=2).remote,
+        )
         answer = handle.setup.remote(f"worker-{action.worker_id}", action.node_id)
         self._listen(answer, lambda future: WorkerStarted(action.worker_id, future))
 
     def run(self, action: RunCall) -> None:
         """Send a call."""
         call = action.call
-        order = CallOrder(call.call_id, [(each.start, each.stop) for each in call.inputs], action.skip, action.limit)
+        order = CallOrder([(each.start, each.stop) for each in call.inputs], action.skip, action.limit)
         payloads = [each.chunk.handle for each in call.inputs]
-        self._call(action.worker_id, call, "run", order, *payloads)
+        payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
+        self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))
 
     def resume(self, action: ResumeCall) -> None:
         """Let a worker go on with its interrupted call."""
-        self._call(action.worker_id, action.call, "resume")
+        payload, report = self._actors[action.worker_id].resume()
+        self._listen(report, lambda future: CallEnded(action.worker_id, action.call, payload, future))
 
     def stop(self, worker_id: int) -> None:
         """Tear a worker down, then end it."""
@@ -138,11 +147,6 @@ class WorkerPool:
         """Return the node of a worker."""
         actor = self._actors.get(worker_id)
         return None if actor is None else actor.node_id
-
-    def _call(self, worker_id: int, call: Call, method: str, *arguments: Any) -> None:
-        handle = self._actors[worker_id].handle
-        payload, report = getattr(handle, method).options(num_returns=2).remote(*arguments)
-        self._listen(report, lambda future: CallEnded(worker_id, call, payload, future))
 
     def _listen(self, answer: Any, event: Any) -> None:
         """Put an event on the queue when an answer arrives."""
