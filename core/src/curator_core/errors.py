@@ -18,8 +18,10 @@ __all__ = [
     "PluginError",
     "RunInterrupted",
     "StageError",
+    "TaskTimeoutError",
     "UnknownNameError",
     "WorkerDiedError",
+    "WorkerMemoryError",
     "nearest",
 ]
 
@@ -123,6 +125,14 @@ class StageError(CuratorError):
 
 class WorkerDiedError(StageError):
     """A task ends the worker processes that run it: killed, out of memory, or crashed in native code."""
+
+
+class TaskTimeoutError(WorkerDiedError):
+    """A task takes longer than its stage allows; the worker that had it was ended."""
+
+
+class WorkerMemoryError(WorkerDiedError):
+    """A task needs more memory than there is; the worker that had it was ended."""
 
 
 class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an error of the program

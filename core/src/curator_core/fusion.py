@@ -46,13 +46,19 @@ class Step:
         """How many tasks its first stage wants at once."""
         return self.stages[0].stage.batch_size
 
+    @property
+    def timeout_s(self) -> float | None:
+        """Most seconds for one task in all its stages, if they have a limit."""
+        limits = [planned.stage.timeout_s for planned in self.stages]
+        return None if None in limits else sum(each for each in limits if each is not None)
+
 
 def fuse(stages: Sequence[PlannedStage]) -> tuple[Step, ...]:
     """Group the stages of a plan into steps.
 
     Neighbours stay apart when either says ``fuse=False`` or sets a number of workers, when they need different
-    resources or hold any for their life (a GPU, memory), when the second wants batches, which must fill up over many
-    calls, and when the first makes the work that must spread over all workers.
+    resources or hold any for their life (a GPU, memory), when only one has a time limit, when the second wants batches,
+    which must fill up over many calls, and when the first makes the work that must spread over all workers.
     """
     groups: list[list[PlannedStage]] = []
     for planned in stages:
@@ -69,6 +75,7 @@ def _can_join(first: PlannedStage, second: PlannedStage) -> bool:
         _may_be_fused(first)
         and _may_be_fused(second)
         and one.resources == other.resources
+        and (one.timeout_s is None) == (other.timeout_s is None)
         and first.input_type is not EmptyTask
         and other.batch_size in (1, one.batch_size)
     )

@@ -73,6 +73,8 @@ class ProcessingStage(ABC, Generic[X, Y]):
     """How often a failing call is tried; the executor's default unless given."""
     on_error: OnError | None = None
     """What happens to a task that keeps failing; the executor's default unless given."""
+    timeout_s: float | None = None
+    """Most seconds for one task, or for its next output; enforced by executors that can end a worker."""
 
     thread_safe: ClassVar[bool] = False
     """Whether several threads may call :meth:`process` of one instance at a time."""
@@ -90,6 +92,7 @@ class ProcessingStage(ABC, Generic[X, Y]):
         "fuse",
         "max_attempts",
         "on_error",
+        "timeout_s",
     )
     """What :meth:`with_` and the ``with:`` section of a pipeline file may change."""
 

@@ -37,6 +37,7 @@ def test_like_neighbours_become_one_step():
         {"min_workers": 1},
         {"max_workers": 3},
         {"batch_size": 8},
+        {"timeout_s": 5},
         {"resources": Resources(cpus=2)},
         {"resources": Resources(gpus=1)},
         {"resources": Resources(memory_gb=1)},
@@ -59,6 +60,11 @@ def test_a_source_is_a_step_of_its_own_so_that_its_work_spreads():
 
 def test_stages_that_want_the_same_batches_share_a_step():
     assert steps(work("a", batch_size=4), work("b", batch_size=4), work("c", batch_size=2)) == ["a+b", "c"]
+
+
+def test_the_time_limits_of_a_step_add_up():
+    (step,) = Pipeline("p", stages=[work("a", timeout_s=5), work("b", timeout_s=2)]).build().steps
+    assert step.timeout_s == 7
 
 
 def test_the_description_shows_the_steps():

@@ -52,6 +52,36 @@ def test_a_task_that_kills_workers_ends_the_run_under_raise():
         Pipeline("p", stages=[Poisoned((5,))]).run(StreamingExecutor(on_error="raise"), initial_tasks=tasks(20))
 
 
+class Endless(ProcessingStage[Task, Task]):
+    """Never returns on some tasks."""
+
+    def __init__(self, bad: tuple[int, ...]) -> None:
+        self.bad = bad
+
+    def process(self, task):
+        while task.data in self.bad:
+            time.sleep(60)
+        return task
+
+
+def test_a_task_that_takes_longer_than_its_timeout_is_quarantined_and_all_others_come_out():
+    stages = [Endless((3,)).with_(timeout_s=0.2), same.with_(fuse=False)]
+    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(40))
+    assert [task.data for task in result] == [n for n in range(40) if n != 3]
+    (record,) = result.quarantined
+    assert (record.task_id, record.stage, record.error_type) == ("3", "Endless", "TaskTimeoutError")
+    assert "its timeout of 0.2 s" in record.message
+
+
+def test_the_stage_that_kills_its_worker_is_named_within_a_step_of_several():
+    stages = [same.with_(name="before"), Poisoned((4,)).with_(fuse=True, on_error="skip"), same.with_(name="after")]
+    plan = Pipeline("p", stages=stages).build()
+    assert len(plan.steps) == 1
+    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(10))
+    assert len(result) == 9
+    assert {name: each.skipped for name, each in result.stats.items()} == {"before": 0, "Poisoned": 1, "after": 0}
+
+
 def test_skip_counts_a_task_that_kills_workers():
     result = Pipeline("p", stages=[Poisoned((5,))]).run(StreamingExecutor(on_error="skip"), initial_tasks=tasks(20))
     assert len(result) == 19

@@ -119,6 +119,8 @@ def option_type(cls: type[AnyStage], option: str) -> Any:
     if option in _AT_LEAST_ONE:
         whole = typing.Annotated[int, Field(ge=1)]
         return whole | None if type(None) in typing.get_args(declared) else whole
+    if option == "timeout_s":
+        return typing.Annotated[float, Field(gt=0)] | None
     if option == "name":
         return typing.Annotated[str, Field(min_length=1)]
     return declared

@@ -6,9 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from curator_core.executors.streaming.model import Call, Chunk, Slice
+    from curator_core.executors.streaming.model import Call, Chunk, LossCause, Slice
 
-__all__ = ["Action", "Deliver", "Forget", "GiveUp", "PullSources", "ResumeCall", "RunCall", "StartWorker", "StopWorker"]
+__all__ = [
+    "Action",
+    "Deliver",
+    "Forget",
+    "GiveUp",
+    "KillWorker",
+    "PullSources",
+    "ResumeCall",
+    "RunCall",
+    "StartWorker",
+    "StopWorker",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +35,13 @@ class StartWorker:
 @dataclass(frozen=True, slots=True)
 class StopWorker:
     """End a worker that has nothing in hand."""
+
+    worker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class KillWorker:
+    """End a worker whose call takes too long; the answer is ``worker_lost``."""
 
     worker_id: int
 
@@ -69,11 +87,15 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Keep a task aside that has killed too many workers."""
+    """Keep a task aside that has killed too many workers, the last one in call ``call_id``."""
 
+    call_id: int
     step: int
     task: Slice
     deaths: int
+    cause: LossCause
 
 
-Action: TypeAlias = StartWorker | StopWorker | RunCall | ResumeCall | PullSources | Deliver | Forget | GiveUp
+Action: TypeAlias = (
+    StartWorker | StopWorker | KillWorker | RunCall | ResumeCall | PullSources | Deliver | Forget | GiveUp
+)

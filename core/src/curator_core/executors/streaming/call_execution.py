@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.executors.streaming.breadcrumbs import run_noting
 from curator_core.executors.streaming.chunk_codec import approximate_bytes
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class CallExecution:
         budget: When to pass a part on.
         skip: Leave out so many outputs, which an earlier try has passed on.
         limit: Make so many outputs at most: the chunk that is made again has no more.
+        notes: Run and call under which to note the stage that is running, for a call that may not come back.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class CallExecution:
         *,
         skip: int = 0,
         limit: int | None = None,
+        notes: tuple[str, int] | None = None,
     ) -> None:
         self.consumed = 0
         self.service_s = 0.0
@@ -66,10 +69,9 @@ class CallExecution:
         self._is_open = any(_makes_iterators(runner.stage) for runner in runners)
         self._next: Task[Any] | None = None  # made, but left for the next part
         self._deadline_s = 0.0
-        stream: Iterator[Task[Any]] = self._inputs()
-        for runner in runners:
-            stream = runner.run(stream)
-        self._outputs = stream
+        self._outputs = self._inputs() if notes is None else run_noting(runners, self._inputs(), *notes)
+        for runner in runners if notes is None else ():
+            self._outputs = runner.run(self._outputs)
 
     def next_part(self) -> tuple[list[Task[Any]], bool]:
         """Return further outputs and whether they are the last."""

@@ -72,6 +72,7 @@ class StreamingExecutor(Executor):
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.cluster import connect
         from curator_core.executors.node_setup import forget_run
+        from curator_core.executors.streaming.breadcrumbs import forget_notes
         from curator_core.executors.streaming.monitor import Monitor
         from curator_core.executors.streaming.node_watch import NodeWatch
         from curator_core.executors.streaming.reservation import reserved_cpus
@@ -85,6 +86,7 @@ class StreamingExecutor(Executor):
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, session.cpus, self.gpus, log_path))
             cleanup.callback(forget_run, run_id)
+            cleanup.callback(forget_notes, run_id)
             nodes = session.nodes(cluster)
             if not cluster.owns:
                 nodes = cleanup.enter_context(reserved_cpus(nodes))
@@ -102,7 +104,8 @@ class StreamingExecutor(Executor):
                 nodes=watch,
                 state=state,
                 steps=session.steps,
-                policies=session.policies,
+                policy=session.policy,
+                run_id=run_id,
                 on_tick=monitor.tick,
             )
             self._source_ids = loop.source_ids

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Call", "CallResult", "Chunk", "Held", "Node", "Slice", "StepSpec", "Worker"]
+__all__ = ["Call", "CallResult", "Chunk", "Held", "LossCause", "Node", "Slice", "StepSpec", "Worker"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class StepSpec:
         min_workers: At least this many while the step has work.
         max_workers: At most this many, if limited.
         is_source: Whether it makes its own work, so that one worker does all of it.
+        timeout_s: Most seconds for one task, if limited.
     """
 
     name: str
@@ -57,6 +58,7 @@ class StepSpec:
     min_workers: int = 0
     max_workers: int | None = None
     is_source: bool = False
+    timeout_s: float | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -102,6 +104,8 @@ class Slice:
 
 
 CallKind = Literal["normal", "lone", "replay"]
+LossCause = Literal["died", "node", "timeout", "memory"]
+"""Why a worker is lost: its process ended, its node did, a call took too long, or Ray ended it to save memory."""
 
 
 @dataclass(eq=False, slots=True)
@@ -114,6 +118,7 @@ class Call:
         inputs: The tasks to process.
         kind: ``lone`` for a task that is suspected of killing workers, ``replay`` to make a lost chunk again.
         deaths: How many workers died with the suspected task alone.
+        cause: Why the last of them did.
         emitted: Outputs committed so far; a repeated call leaves them out.
         target: The lost chunk that a replay makes again.
     """
@@ -123,6 +128,7 @@ class Call:
     inputs: list[Slice]
     kind: CallKind = "normal"
     deaths: int = 0
+    cause: LossCause = "died"
     emitted: int = 0
     target: Chunk | None = None
     worker_id: int = -1

@@ -10,7 +10,7 @@ from curator_core.executors.streaming.model import Call, Slice
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.board import Board
-    from curator_core.executors.streaming.model import Chunk
+    from curator_core.executors.streaming.model import Chunk, LossCause
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["LONE_DEATHS", "Recovery"]
@@ -28,23 +28,36 @@ class Recovery:
         self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
         self._undelivered: dict[int, Chunk] = {}
 
-    def suspect(self, step: StepState, call: Call) -> None:
+    def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
         """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
 
         A call that has passed some of its outputs on is repeated as a whole, because only together do its inputs make
-        the same outputs in the same order.
+        the same outputs in the same order. Where the whole node is gone, no task is to blame.
         """
         if call.kind == "replay":
             step.urgent.appendleft(call)
             return
-        deaths = call.deaths + (call.kind == "lone" and (call.tasks == 1 or call.emitted > 0))
+        if cause == "node" and call.kind == "normal" and not call.emitted:
+            step.push_back(call.inputs)
+            return
+        is_alone = call.kind == "lone" and (call.tasks == 1 or call.emitted > 0)
+        deaths = call.deaths + (is_alone and cause != "node")
         if deaths >= LONE_DEATHS:
-            self._give_up(step, call, deaths)
+            self._give_up(step, call, deaths, cause)
             return
         parts = [call.inputs] if call.emitted else _split(call.inputs, _PARTS)
         for part in parts:
-            lone = Call(self._board.next_id(), step.index, part, kind="lone", deaths=deaths, emitted=call.emitted)
-            step.urgent.append(lone)
+            step.urgent.append(
+                Call(
+                    self._board.next_id(),
+                    step.index,
+                    part,
+                    kind="lone",
+                    deaths=deaths,
+                    cause=call.cause if cause == "node" else cause,
+                    emitted=call.emitted,
+                )
+            )
 
     def lost_inputs(self, step: StepState, call: Call, lost: list[Chunk]) -> None:
         """See to a call that could not start because some of its inputs are gone: make them again, then repeat it."""
@@ -105,9 +118,9 @@ class Recovery:
         self._parked.setdefault(chunk.chunk_id, []).append((step, slices))
         step.parked_tasks += sum(len(each) for each in slices)
 
-    def _give_up(self, step: StepState, call: Call, deaths: int) -> None:
+    def _give_up(self, step: StepState, call: Call, deaths: int, cause: LossCause) -> None:
         for each in _split(call.inputs, call.tasks):
-            self._board.actions.append(GiveUp(step.index, each[0], deaths))
+            self._board.actions.append(GiveUp(call.call_id, step.index, each[0], deaths, cause))
         self._board.commit(step, call.inputs)
 
 

@@ -7,17 +7,19 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
+from curator_core.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.streaming.actions import (
     Deliver,
     Forget,
+    KillWorker,
     PullSources,
     ResumeCall,
     RunCall,
     StartWorker,
     StopWorker,
 )
+from curator_core.executors.streaming.breadcrumbs import noted_stage
 from curator_core.executors.streaming.chunk_codec import decode
 from curator_core.executors.streaming.cluster_nodes import engine_node
 from curator_core.executors.streaming.model import CallResult
@@ -25,12 +27,13 @@ from curator_core.executors.streaming.scheduler import REBALANCE_S
 from curator_core.executors.streaming.source_thread import SourceChunk, SourceThread
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
 from curator_core.quarantine import record_for_task
+from curator_core.retry import policy_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from curator_core.executors.streaming.actions import GiveUp
-    from curator_core.executors.streaming.model import Chunk, Slice
+    from curator_core.executors.streaming.model import Chunk, LossCause, Slice
     from curator_core.executors.streaming.node_watch import NodeWatch
     from curator_core.executors.streaming.scheduler import Scheduler
     from curator_core.executors.streaming.worker import CallReport
@@ -54,7 +57,8 @@ class RunLoop:
         nodes: Tells of nodes that come and go.
         state: Statistics, quarantine and the request to stop.
         steps: The steps of the plan.
-        policies: What happens to tasks that cannot be processed, for each step.
+        policy: What happens to tasks that cannot be processed, unless their stage says otherwise.
+        run_id: Number of the run.
         on_tick: Called after every wait, at least a few times a second: for those who watch.
     """
 
@@ -68,7 +72,8 @@ class RunLoop:
         nodes: NodeWatch,
         state: RunState,
         steps: Sequence[Step],
-        policies: Sequence[ErrorPolicy],
+        policy: ErrorPolicy,
+        run_id: str,
         on_tick: Callable[[], None],
     ) -> None:
         self._ray = import_ray()
@@ -78,10 +83,12 @@ class RunLoop:
         self._source = SourceThread(tasks, self._ray.put, events)
         self._state = state
         self._steps = steps
-        self._policies = policies
+        self._policy = policy
+        self._run_id = run_id
         self._on_tick = on_tick
         self._ready: deque[Task[Any]] = deque()
         self._nodes = nodes
+        self._lost_nodes: set[str] = set()
         self._store_bytes = 0
         self._started_s = time.monotonic()
         self._is_stopping = False
@@ -135,6 +142,7 @@ class RunLoop:
     def _look_at_nodes(self, *, at_once: bool = False) -> None:
         joined, left = self._nodes.changes(self._now, at_once=at_once)
         for node_id in left:
+            self._lost_nodes.add(node_id)
             self._scheduler.node_removed(node_id, self._now)
         for node in joined:
             self._scheduler.node_added(engine_node(node), self._now)
@@ -216,10 +224,14 @@ class RunLoop:
         exceptions = self._ray.exceptions
         if not isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
             raise StageError(f"a worker could not be started: {error}") from error
+        node_id = self._pool.node_of(worker_id)
         self._pool.kill(worker_id)
         self._look_at_nodes(at_once=True)  # before its place is filled: the whole node may be gone
+        cause: LossCause = "memory" if isinstance(error, exceptions.OutOfMemoryError) else "died"
+        if node_id in self._lost_nodes:
+            cause = "node"
         if worker_id in self._scheduler.board.workers:
-            self._scheduler.worker_lost(worker_id, self._now)
+            self._scheduler.worker_lost(worker_id, self._now, cause=cause)
 
     def _absorb(self, report: CallReport) -> None:
         self._state.absorb(report.stats, report.quarantined)
@@ -247,11 +259,14 @@ class RunLoop:
                 else:
                     self._act_rarely(action)
 
-    def _act_rarely(self, action: StartWorker | StopWorker | ResumeCall | GiveUp) -> None:
+    def _act_rarely(self, action: StartWorker | StopWorker | KillWorker | ResumeCall | GiveUp) -> None:
         if isinstance(action, StartWorker):
             self._pool.start(action)
         elif isinstance(action, StopWorker):
             self._pool.stop(action.worker_id)
+        elif isinstance(action, KillWorker):
+            self._pool.kill(action.worker_id)
+            self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout")
         elif isinstance(action, ResumeCall):
             self._pool.resume(action)
         else:
@@ -277,22 +292,22 @@ class RunLoop:
             self._store_bytes -= chunk.size_bytes
 
     def _give_up(self, action: GiveUp) -> None:
-        """Settle a task that kills workers, by the policy of its step."""
-        stage = self._steps[action.step].stages[0].stage.name
+        """Settle a task that kills workers, by the policy of the stage that it was in."""
+        step = self._steps[action.step]
+        name = noted_stage(self._run_id, action.call_id)
+        stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
         task = self._fetch(action.task)
-        error = StageError(
-            f"the worker process died {action.deaths} times while it ran {self._steps[action.step].name!r} on this task"
-        )
-        policy = self._policies[action.step]
+        error = _death(step, action)
+        policy = policy_for(stage, self._policy)
         if policy.on_error == "raise":
             raise StageError(
-                f"stage {stage!r} failed on task {task.task_id}: {error.message}",
-                fix="look for crashes of native code or out-of-memory kills, or use on_error: quarantine",
-            )
+                f"stage {stage.name!r} failed on task {task.task_id}: {error.message}",
+                fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
+            ) from error
         if policy.on_error == "skip":
-            self._state.stats_of(stage).add(skipped=1)
+            self._state.stats_of(stage.name).add(skipped=1)
         else:
-            self._state.quarantine(record_for_task(stage, task, error, attempts=action.deaths))
+            self._state.quarantine(record_for_task(stage.name, task, error, attempts=action.deaths))
 
     def _fetch(self, task: Slice) -> Task[Any]:
         return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]
@@ -300,6 +315,19 @@ class RunLoop:
     def _describe_standstill(self) -> str:
         waiting = [step for step in self._scheduler.board.steps if step.has_work]
         return ", ".join(f"{step.spec.name!r} has {step.queued_tasks} tasks and no worker" for step in waiting)
+
+
+def _death(step: Step, action: GiveUp) -> WorkerDiedError:
+    """Describe why a task is given up."""
+    if action.cause == "timeout":
+        return TaskTimeoutError(
+            f"{step.name!r} exceeded its timeout of {step.timeout_s:g} s {action.deaths} times on this task alone"
+        )
+    if action.cause == "memory":
+        return WorkerMemoryError(
+            f"the machine ran out of memory {action.deaths} times while {step.name!r} ran on this task alone"
+        )
+    return WorkerDiedError(f"the worker process died {action.deaths} times while it ran {step.name!r} on this task")
 
 
 def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, StopWorker
 from curator_core.executors.streaming.board import Board
+from curator_core.executors.streaming.deadlines import Deadlines
 from curator_core.executors.streaming.dispatcher import Dispatcher
 from curator_core.executors.streaming.model import Chunk, Slice
 from curator_core.executors.streaming.pool_goals import PoolGoals
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from curator_core.executors.streaming.actions import Action
-    from curator_core.executors.streaming.model import Call, CallResult, Node, StepSpec, Worker
+    from curator_core.executors.streaming.model import Call, CallResult, LossCause, Node, StepSpec, Worker
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["REBALANCE_S", "Scheduler"]
@@ -41,6 +42,7 @@ class Scheduler:
         memory_limit_bytes: Bound on the bytes in all queues together.
         is_batch: Whether a step begins only when the one before has finished.
         keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from.
+        call_s: How long a worker goes on taking tasks in a call.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Scheduler:
         memory_limit_bytes: float = 1 << 30,
         is_batch: bool = False,
         keep_sources: bool = False,
+        call_s: float = 0.1,
     ) -> None:
         self.board = Board(
             steps, nodes, memory_limit_bytes=memory_limit_bytes, is_batch=is_batch, keep_sources=keep_sources
@@ -58,6 +61,7 @@ class Scheduler:
         self._dispatcher = Dispatcher(self.board)
         self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
         self._recovery = Recovery(self.board)
+        self._deadlines = Deadlines(self.board, call_s)
         self._next_balance_s = 0.0
         self._is_stopping = False
 
@@ -92,6 +96,7 @@ class Scheduler:
             # Deciding takes time in proportion to the workers: on thousands of them it is done less often.
             self._next_balance_s = now + max(REBALANCE_S, len(self.board.workers) / _BALANCED_PER_S)
             self._pools.balance(now)
+        self._deadlines.check(now)
         self._dispatcher.dispatch(now)
 
     def source_chunk(self, count: int, size_bytes: int, handle: Any, now: float, *, node_id: str | None = None) -> None:
@@ -132,7 +137,7 @@ class Scheduler:
         self._pools.balance(now)
         self._dispatcher.dispatch(now)
 
-    def worker_lost(self, worker_id: int, now: float) -> None:
+    def worker_lost(self, worker_id: int, now: float, *, cause: LossCause = "died") -> None:
         """Note that a worker has died; its calls are suspects.
 
         Raises:
@@ -140,7 +145,7 @@ class Scheduler:
         """
         worker = self.board.workers[worker_id]
         step = self.board.steps[worker.step]
-        if worker.phase == "starting":
+        if worker.phase == "starting" and cause != "node":
             step.start_deaths += 1
             if step.start_deaths >= _START_DEATHS:
                 raise StageError(
@@ -155,7 +160,7 @@ class Scheduler:
             step.suspended_calls -= 1
             worker.suspended = None
         for call in calls:
-            self._recovery.suspect(step, call)
+            self._recovery.suspect(step, call, cause)
         self._pools.remove(worker, now)
         self._pools.balance(now)
         self._dispatcher.dispatch(now)

@@ -41,7 +41,7 @@ class Session:
 
     steps: tuple[Step, ...]
     packed: list[list[PackedStage]]
-    policies: list[ErrorPolicy]
+    policy: ErrorPolicy
     settings: StreamingExecutor
     run_dir: str | None
     teardown_s: float = 60.0
@@ -77,14 +77,15 @@ class Session:
         settings = self.settings
         specs = [step_spec(step) for step in self.steps]
         limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
+        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 4))))
         scheduler = Scheduler(
             specs,
             [engine_node(each) for each in nodes],
             memory_limit_bytes=limit,
             is_batch=settings.mode == "batch",
             keep_sources=len(nodes) > 1,
+            call_s=budget.seconds,
         )
-        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 4))))
         options = [
             WorkerOptions(run_id, step.resources.cpus, settings.on_error, settings.max_attempts, self.run_dir, budget)
             for step in self.steps
@@ -110,10 +111,12 @@ def prepare(plan: Plan, settings: StreamingExecutor, *, run_dir: str | None) -> 
     """
     default = ErrorPolicy(settings.on_error, settings.max_attempts)
     steps = plan.steps
+    for planned in plan.stages:
+        policy_for(planned.stage, default)  # raises where it makes no sense
     return Session(
         steps=steps,
         packed=[[pack_stage(planned.stage) for planned in step.stages] for step in steps],
-        policies=[policy_for(step.stages[0].stage, default) for step in steps],
+        policy=default,
         settings=settings,
         run_dir=run_dir,
     )
@@ -134,6 +137,7 @@ def step_spec(step: Step) -> StepSpec:
         min_workers=fixed or stage.min_workers or 0,
         max_workers=fixed or stage.max_workers,
         is_source=step.is_source,
+        timeout_s=step.timeout_s,
     )
 
 

@@ -38,21 +38,26 @@ class WorkerOptions:
 
 @dataclass(slots=True)
 class CallOrder:
-    """What to do in a call: which tasks of each payload, which outputs of the call."""
+    """What to do in a call: which tasks of each payload, which outputs of the call.
+
+    ``suspect_id`` is set for a call that may end its worker: it leaves notes of how far it came under this number.
+    """
 
     spans: list[tuple[int, int]]
     skip: int = 0
     limit: int | None = None
+    suspect_id: int | None = None
 
     def pack(self) -> list[int | None]:
         """Return plain numbers, which Ray sends at a fraction of the cost of an object."""
-        return [self.skip, self.limit, *(number for span in self.spans for number in span)]
+        return [self.skip, self.limit, self.suspect_id, *(number for span in self.spans for number in span)]
 
     @classmethod
     def unpack(cls, packed: list[int | None]) -> CallOrder:
         """Undo :meth:`pack`."""
-        skip, limit, *numbers = packed
-        return cls(list(zip(numbers[::2], numbers[1::2], strict=True)), skip or 0, limit)  # type: ignore[arg-type]
+        skip, limit, suspect_id, *numbers = packed
+        spans = list(zip(numbers[::2], numbers[1::2], strict=True))
+        return cls(spans, skip or 0, limit, suspect_id)  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -128,7 +133,13 @@ class StepWorker:
         except Exception as error:  # noqa: BLE001 - isolation border: classes of tasks may fail to load
             return None, CallReport(failure=pack_error(error))
         execution = CallExecution(
-            self._runners, self._state, tasks, self._options.budget, skip=order.skip, limit=order.limit
+            self._runners,
+            self._state,
+            tasks,
+            self._options.budget,
+            skip=order.skip,
+            limit=order.limit,
+            notes=None if order.suspect_id is None else (self._options.run_id, order.suspect_id),
         )
         makes_sources = any(issubclass(kind, EmptyTask) for kind in set(map(type, tasks)))
         return self._advance(execution, started_s, makes_sources=makes_sources, is_replay=order.limit is not None)

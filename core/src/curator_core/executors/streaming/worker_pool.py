@@ -113,7 +113,8 @@ class WorkerPool:
     def run(self, action: RunCall) -> None:
         """Send a call."""
         call = action.call
-        order = CallOrder([(each.start, each.stop) for each in call.inputs], action.skip, action.limit)
+        suspect_id = call.call_id if call.kind == "lone" and call.tasks == 1 else None
+        order = CallOrder([(each.start, each.stop) for each in call.inputs], action.skip, action.limit, suspect_id)
         payloads = [each.chunk.handle for each in call.inputs]
         payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))

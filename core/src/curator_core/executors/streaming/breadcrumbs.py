@@ -1,0 +1,65 @@
+"""Notes of which stage a suspect is in, kept where they outlive the worker that makes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curator_core.runner import StageRunner
+    from curator_core.tasks import Task
+
+__all__ = ["forget_notes", "noted_stage", "run_noting"]
+
+
+def run_noting(runners: Sequence[StageRunner], tasks: Iterator[Task[Any]], run_id: str, call_id: int) -> Iterator[Any]:
+    """Chain the stages of a step as usual, but note each stage before it runs.
+
+    A note costs a message to Ray's control store: for calls that are expected to end their worker only.
+    """
+
+    def noting(stream: Iterator[Task[Any]], before: str | None, after: str) -> Iterator[Task[Any]]:
+        while True:
+            if before is not None:
+                _note(run_id, call_id, before)
+            task = next(stream, None)
+            if task is None:
+                return
+            _note(run_id, call_id, after)
+            yield task
+
+    stream, before = tasks, None
+    for runner in runners:
+        stream = runner.run(noting(stream, before, runner.stage.name))
+        before = runner.stage.name
+    return stream
+
+
+def noted_stage(run_id: str, call_id: int) -> str | None:
+    """Return the stage that a call was in when it was last heard of."""
+    from ray.experimental.internal_kv import _internal_kv_get
+
+    name = _internal_kv_get(_key(run_id, call_id))
+    return None if name is None else name.decode()
+
+
+def forget_notes(run_id: str) -> None:
+    """Remove the notes of a run."""
+    from ray.experimental.internal_kv import _internal_kv_del
+
+    _internal_kv_del(_prefix(run_id), del_by_prefix=True)
+
+
+def _note(run_id: str, call_id: int, stage: str) -> None:
+    from ray.experimental.internal_kv import _internal_kv_put
+
+    _internal_kv_put(_key(run_id, call_id), stage.encode(), overwrite=True)
+
+
+def _prefix(run_id: str) -> bytes:
+    return f"curator/{run_id}/".encode()
+
+
+def _key(run_id: str, call_id: int) -> bytes:
+    return _prefix(run_id) + str(call_id).encode()
