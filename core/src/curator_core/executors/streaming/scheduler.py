@@ -30,6 +30,7 @@ __all__ = ["REBALANCE_S", "Scheduler"]
 
 REBALANCE_S = 0.2
 _START_DEATHS = 3
+_LATER_START_DEATHS = 20
 _BALANCED_PER_S = 2_500
 
 
@@ -147,7 +148,8 @@ class Scheduler:
         step = self.board.steps[worker.step]
         if worker.phase == "starting" and cause != "node":
             step.start_deaths += 1
-            if step.start_deaths >= _START_DEATHS:
+            # Where one has been set up, it is not the stage's fault that others die: try for longer.
+            if step.start_deaths >= (_START_DEATHS if step.boot_s is None else _LATER_START_DEATHS):
                 raise StageError(
                     f"workers of {step.spec.name!r} died {step.start_deaths} times in a row while they were set up",
                     fix="look for out-of-memory kills or crashes of native code in the stage's setup",

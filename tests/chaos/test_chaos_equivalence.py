@@ -1,0 +1,111 @@
+"""Any pipeline gives the same on every executor, whatever happens to its workers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, Task
+from curator_core.run import RunState, stream_plan
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from worker_kills import Killer
+
+pytestmark = pytest.mark.usefixtures("ray_session")
+
+
+class Step(ProcessingStage[Task, Task]):
+    """One of the shapes that stages come in, over whole numbers.
+
+    Args:
+        shape: What it does: passes on, drops, fails on some, makes several at once or one by one, works in batches.
+        number: Which one of the pipeline it is.
+        folder: Where workers sign in to be killed, if they may be.
+    """
+
+    def __init__(self, shape, number, folder=None):
+        self.shape = shape
+        self.number = number
+        self.folder = folder
+        self.name = f"{number} {shape}"
+
+    def setup(self, worker):
+        if self.folder is not None:
+            import os
+
+            (Path(self.folder) / str(os.getpid())).touch()
+
+    def process(self, task):
+        value = task.data
+        if self.shape == "drop":
+            return None if value % 3 == 0 else task
+        if self.shape == "fail" and value % 5 == 2:
+            raise ValueError(f"{value} does not suit")
+        if self.shape == "list":
+            return [task.with_data(value * 2 + index) for index in range(value % 4)]
+        if self.shape == "iterate":
+            return (task.with_data(value * 3 + index) for index in range(value % 3))
+        return task.with_data(value + self.number)
+
+    def process_batch(self, tasks):
+        return [self.process(task) for task in tasks]
+
+
+@st.composite
+def pipelines(draw):
+    shapes = draw(st.lists(st.sampled_from(["pass", "drop", "fail", "list", "iterate"]), min_size=1, max_size=4))
+    options = [
+        {"fuse": draw(st.booleans()), "batch_size": draw(st.sampled_from([1, 1, 3])), "max_attempts": 2} for _ in shapes
+    ]
+    return shapes, options, draw(st.integers(0, 60))
+
+
+def outcome(description, executor, folder=None, tasks=None):
+    """Return the outputs and the quarantined tasks of a run, in an order that no executor decides."""
+    shapes, options, count = description
+    stages = [
+        Step(shape, number, folder).with_(**chosen)
+        for number, (shape, chosen) in enumerate(zip(shapes, options, strict=True))
+    ]
+    state = RunState()
+    sources = tasks if tasks is not None else [Task(data=number) for number in range(count)]
+    plan = Pipeline("any", stages=stages).build()
+    outputs = list(stream_plan(plan, executor, state=state, initial_tasks=sources))
+    records = [(record.stage, record.task_id, record.error_type) for record in state.quarantined]
+    return sorted((task.task_id, task.data) for task in outputs), sorted(records)
+
+
+def after_the_kills(count, killer):
+    for number in range(count):
+        if number == count // 2:
+            killer.is_done.wait(60)
+        yield Task(data=number)
+
+
+def check(description, tmp_path_factory):
+    alone = outcome(description, LocalExecutor())
+    assert outcome(description, StreamingExecutor()) == alone
+    folder = tmp_path_factory.mktemp("workers")
+    with Killer(folder, kills=2, seed=description[2], pause_s=0.2).at_work() as killer:
+        sources = after_the_kills(description[2], killer)
+        assert outcome(description, StreamingExecutor(), str(folder), sources) == alone
+
+
+FEW = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+
+
+@settings(FEW, max_examples=3)
+@given(pipelines())
+def test_any_pipeline_gives_the_same_among_killers(tmp_path_factory, description):
+    check(description, tmp_path_factory)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(900)
+@settings(FEW, max_examples=30)
+@given(pipelines())
+def test_many_pipelines_give_the_same_among_killers(tmp_path_factory, description):
+    check(description, tmp_path_factory)
