@@ -44,6 +44,11 @@ class StepEstimator:
         """Average size of an output."""
         return self._bytes / self._outputs if self._outputs else 0.0
 
+    @property
+    def bytes_per_task(self) -> float:
+        """Average size of all outputs of an input."""
+        return self._bytes / self._inputs if self._inputs and self._outputs else 0.0
+
     def add(self, *, tasks: int, outputs: int, size_bytes: int, service_s: float) -> None:
         """Learn from a call, or a part of one."""
         keep = 1.0 - _WEIGHT / 2

@@ -46,8 +46,8 @@ class PoolGoals:
         board = self._board
         goals = [0] * len(board.steps)
         active = [step for step in board.steps if not board.has_ended(step) and board.may_run(step)]
-        held = [step for step in active if step.spec.held]
-        leased = [step for step in active if not step.spec.held]
+        held = [step for step in active if step.holds]
+        leased = [step for step in active if not step.holds]
         rate = math.inf
         if held:
             counts = self._held_counts(held, now)
@@ -78,7 +78,7 @@ class PoolGoals:
     def _keeps_all_waiting(self, step: StepState) -> bool:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
         slow = step.live_workers and not step.ready_workers and step.queued_tasks
-        return bool(slow and self._board.leases.free_nodes)
+        return bool(slow and self._board.leases.leased < self._board.leases.total)
 
     def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:
         most = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
@@ -88,7 +88,7 @@ class PoolGoals:
     # Held resources
 
     def _held_counts(self, steps: list[StepState], now: float) -> list[int]:
-        capacity = self._capacity()
+        capacity = self._board.placement.capacity
         if not self._fit_together(steps, capacity):
             return self._take_turns(steps, capacity)
         current = [step.live_workers for step in steps]
@@ -147,19 +147,12 @@ class PoolGoals:
                 needed[name] = needed.get(name, 0.0) + amount * max(1, step.spec.min_workers)
         return all(amount <= capacity.get(name, 0.0) + _SLACK for name, amount in needed.items())
 
-    def _capacity(self) -> dict[str, float]:
-        capacity: dict[str, float] = {}
-        for node in self._board.placement.nodes:
-            for name, amount in {"gpu": float(node.gpus), "memory": float(node.memory_bytes), **node.custom}.items():
-                capacity[name] = capacity.get(name, 0.0) + amount
-        return capacity
-
     def _amounts(self, step: StepState) -> dict[str, float]:
         held = step.spec.held
         gpus = held.gpus
         if held.gpu_memory_gb:
-            sizes = [node.gpu_memory_gb for node in self._board.placement.nodes if node.gpu_memory_gb]
-            gpus = held.gpu_memory_gb / max(sizes) if sizes else 1.0
+            size_gb = self._board.placement.largest_gpu_gb
+            gpus = held.gpu_memory_gb / size_gb if size_gb else 1.0
         amounts = {"gpu": gpus, "memory": float(held.memory_bytes), **held.custom}
         return {name: amount for name, amount in amounts.items() if amount}
 
@@ -186,7 +179,7 @@ class PoolGoals:
         for each in self._board.steps[: step.index]:
             if not self._board.has_ended(each):
                 flow *= each.estimate.fan_out
-        amounts = self._amounts(step) if step.spec.held else {"cpu": step.spec.cpus}
+        amounts = self._amounts(step) if step.holds else {"cpu": step.spec.cpus}
         return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, StopWorker
 from curator_core.executors.streaming.board import Board
+from curator_core.executors.streaming.chunk_sizing import call_target_s
 from curator_core.executors.streaming.dispatcher import Dispatcher
 from curator_core.executors.streaming.model import Chunk, Slice
 from curator_core.executors.streaming.pool_goals import PoolGoals
@@ -29,7 +30,7 @@ __all__ = ["REBALANCE_S", "Scheduler"]
 
 REBALANCE_S = 0.2
 _START_DEATHS = 3
-_BALANCED_PER_S = 2_500
+_SOON_S = 0.02
 
 
 class Scheduler:
@@ -59,7 +60,9 @@ class Scheduler:
         self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
         self._recovery = Recovery(self.board)
         self._next_balance_s = 0.0
+        self._balanced_s = -1.0
         self._is_stopping = False
+        self._is_warm = False
 
     # State
 
@@ -88,10 +91,8 @@ class Scheduler:
     def tick(self, now: float) -> None:
         """Let time pass: size the pools and hand out work."""
         # With no call under way nothing happens until a pool changes, as between two steps that take turns.
-        if now >= self._next_balance_s or not self.board.calls:
-            # Deciding takes time in proportion to the workers: on thousands of them it is done less often.
-            self._next_balance_s = now + max(REBALANCE_S, len(self.board.workers) / _BALANCED_PER_S)
-            self._pools.balance(now)
+        if now >= self._next_balance_s or (not self.board.calls and now > self._balanced_s):
+            self._balance(now)
         self._dispatcher.dispatch(now)
 
     def source_chunk(self, count: int, size_bytes: int, handle: Any, now: float, *, node_id: str | None = None) -> None:
@@ -128,9 +129,7 @@ class Scheduler:
 
     def worker_stopped(self, worker_id: int, now: float) -> None:
         """Note that a worker has ended as asked; what it held is free."""
-        self._pools.remove(self.board.workers[worker_id], now)
-        self._pools.balance(now)
-        self._dispatcher.dispatch(now)
+        self._remove(self.board.workers[worker_id], now)
 
     def worker_lost(self, worker_id: int, now: float) -> None:
         """Note that a worker has died; its calls are suspects.
@@ -152,13 +151,11 @@ class Scheduler:
             self.board.unbook(worker, step, call, now)
         if worker.suspended is not None:
             calls.append(worker.suspended)
-            step.suspended_calls -= 1
+            del step.suspended[worker_id]
             worker.suspended = None
         for call in calls:
             self._recovery.suspect(step, call)
-        self._pools.remove(worker, now)
-        self._pools.balance(now)
-        self._dispatcher.dispatch(now)
+        self._remove(worker, now)
 
     def call_done(self, call_id: int, result: CallResult, now: float) -> None:
         """Take in a call's outputs, or a part of them."""
@@ -207,12 +204,30 @@ class Scheduler:
         self.board.placement.remove_node(node_id)
         self.tick(now)
 
+    # Workers
+
+    def _balance(self, now: float) -> None:
+        self._balanced_s = now
+        self._next_balance_s = now + REBALANCE_S
+        target_s = call_target_s(now)
+        for step in self.board.steps:
+            step.aim_for(target_s)
+        self._pools.balance(now)
+
+    def _remove(self, worker: Worker, now: float) -> None:
+        self._pools.remove(worker, now)
+        self._pools.refill(now)
+        # Many workers may end at the same time: decide once for all of them.
+        self._next_balance_s = min(self._next_balance_s, self._balanced_s + _SOON_S)
+        self.tick(now)
+
     # Calls
 
     def _take_in(self, step: StepState, worker: Worker, call: Call, result: CallResult, now: float) -> None:
         board = self.board
         if result.consumed < call.tasks:
             call.inputs, rest = _cut(call.inputs, result.consumed)
+            call.tasks = result.consumed
             step.push_back(rest)
         if result.outputs:
             chunk = board.output_chunk(call, result)
@@ -223,7 +238,7 @@ class Scheduler:
             board.commit(step, call.inputs)
             return
         worker.suspended = call
-        step.suspended_calls += 1
+        step.suspended[worker.worker_id] = worker
         if self._is_stopping and step.spec.is_source:
             self._abandon_suspended(worker, step)
 
@@ -233,14 +248,18 @@ class Scheduler:
             board.steps[step.index + 1].push(chunk)
             return
         board.actions.append(Deliver(chunk))
-        for each in board.usage:
-            each.begin(now)
+        if not self._is_warm:
+            self._is_warm = True
+            for each in board.usage:
+                each.begin(now)
 
     def _abandon_suspended(self, worker: Worker, step: StepState) -> None:
         if worker.suspended is not None:
             self.board.commit(step, worker.suspended.inputs)
             worker.suspended = None
-            step.suspended_calls -= 1
+            del step.suspended[worker.worker_id]
+            self.board.leases.unreserve(worker.node_id, step.index)
+            step.list_worker(worker)
 
     def _note_ends(self, now: float) -> None:
         """When a step gets no more input, its workers run idle for a good reason: stop measuring how busy they are."""

@@ -30,8 +30,13 @@ class Usage:
 
     def counted(self, count: int, now: float) -> None:
         """Note the number of workers."""
-        if len(self.workers) < _KEPT_POINTS:
-            self.workers.append((round(now, 3), count))
+        point = (round(now, 3), count)
+        if self.workers and self.workers[-1][0] == point[0]:
+            self.workers[-1] = point
+            return
+        if len(self.workers) >= _KEPT_POINTS:
+            del self.workers[1::2]
+        self.workers.append(point)
 
     def offers(self, change: int, now: float) -> None:
         """Note that a worker begins (1) or ends (-1) to offer its time."""
