@@ -54,7 +54,9 @@ def test_limits_are_kept():
 
 def test_leasing_steps_have_a_little_more_than_their_share():
     demands = [Demand(each, {"cpu": 1.0}) for each in (0.05, 0.2, 0.1)]
-    assert leased_shares(demands, 7) == [2, 5, 3]
+    shares = leased_shares(demands, 7)
+    assert [each.workers for each in shares] == [2, 5, 3]
+    assert [each.busy for each in shares] == pytest.approx([1, 4, 2])
 
 
 def test_a_change_of_speed_is_noticed_within_a_few_calls_and_noise_is_not():

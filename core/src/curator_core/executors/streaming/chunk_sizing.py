@@ -8,7 +8,7 @@ TARGET_CALL_S = 0.04
 LONGEST_CALL_S = 0.5
 """A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
 _LONG_TARGET_S = 0.42
-_TARGET_GROWTH = 1 / 40
+_TARGET_GROWTH = 0.1
 _MOST_TASKS = 16_384
 _MOST_BYTES = 16 << 20
 _PREFETCH_BELOW_S = 0.5
@@ -52,7 +52,7 @@ class ChunkSizer:
 
 
 def call_target_s(elapsed_s: float) -> float:
-    """Return how long a call should last.
+    """Return how long a call should last, given the time since the first output.
 
     Every call costs a worker about two milliseconds. Long calls hide that, but fill and drain the line of steps
     slowly: the longer a run has lasted, and so is going to last, the less that matters.

@@ -45,7 +45,7 @@ class Claims:
             return False
         later = self._leases.reserved_for(worker.node_id)
         if later is None or later < step.index or (later == step.index and not step.suspended):
-            later = self._waiting_step(worker.node_id, step) if step.leases > step.share else None
+            later = self._waiting_step(worker.node_id, step) if self._has_too_many(step) else None
         if later is None:
             return False
         worker.yields_to = later
@@ -56,6 +56,11 @@ class Claims:
         """Keep nodes free for a step whose workers need more CPUs at once than others, as long as it waits for them."""
         if step.spec.cpus > self._least_cpus:
             self._reserve(step, self._waiting_calls(step))
+
+    def _has_too_many(self, step: StepState) -> bool:
+        if step.share is None:
+            return not step.holds
+        return step.leases > step.share
 
     def _waiting_step(self, node_id: str, step: StepState) -> int | None:
         for index in self._leases.waiting_at(node_id):

@@ -118,7 +118,7 @@ class Dispatcher:
         size, batch = step.call_size, step.spec.batch_size
         if size <= batch:
             return size
-        fair = max(step.least_size, -(-step.queued_tasks // max(1, step.ready_workers)))
+        fair = max(step.least_size, -(-step.queued_tasks // step.working))
         return max(1, min(size, -(-fair // batch) * batch))
 
     def _is_worth_prefetching(self, step: StepState) -> bool:
@@ -154,11 +154,11 @@ class Dispatcher:
     def _most_queued(self, step: StepState) -> float:
         if not step.ready_workers and step.index:
             return math.inf  # while its workers start, there is nothing better to do than to work ahead, within bytes
-        consumers = max(1, len(step.workers)) * max(step.call_size, step.spec.batch_size)
+        consumers = step.working * max(step.call_size, step.spec.batch_size)
         if step.index == 0:
             return _ROUNDS * consumers
         before = self._board.steps[step.index - 1]
-        producers = max(1, len(before.workers)) * before.call_size * max(1.0, before.estimate.fan_out)
+        producers = before.working * before.call_size * max(1.0, before.estimate.fan_out)
         return _ROUNDS * max(consumers, producers)
 
     def _pull(self) -> None:

@@ -7,8 +7,10 @@ from statistics import median
 
 __all__ = ["StepEstimator"]
 
-_WEIGHT = 0.08
+_WEIGHT = 0.08  # of a task
+_MOST_WEIGHT = 0.2  # of a call
 _WINDOW = 5
+_SHORT_WINDOW = 3  # for calls of several tasks
 _CHANGE = 1.3
 
 
@@ -64,14 +66,24 @@ class StepEstimator:
         self._recent.append(sample)
         if self._mean_s is None:
             self._mean_s = sample
-            return
-        low, high = min(self._recent), max(self._recent)
-        is_off = low > self._mean_s * _CHANGE or high * _CHANGE < self._mean_s
-        if is_off and len(self._recent) == _WINDOW and high < low * _CHANGE:  # they agree with each other
+        elif self._has_changed(sample, tasks):
             self._mean_s = median(self._recent)
         else:
             # The first calls count alike, so that one slow start does not linger.
-            self._mean_s += max(_WEIGHT, 1.0 / self.calls) * (sample - self._mean_s)
+            weight = max(min(_MOST_WEIGHT, _WEIGHT * tasks), 1.0 / self.calls)
+            self._mean_s += weight * (sample - self._mean_s)
+
+    def _has_changed(self, sample: float, tasks: int) -> bool:
+        """Return whether the last few calls agree with each other but not with the mean; calls of one task need more."""
+        mean_s = self._mean_s
+        assert mean_s is not None
+        if mean_s / _CHANGE <= sample <= mean_s * _CHANGE:
+            return False
+        while len(self._recent) > (_WINDOW if tasks == 1 else _SHORT_WINDOW):
+            self._recent.popleft()
+        low, high = min(self._recent), max(self._recent)
+        is_off = low > mean_s * _CHANGE or high * _CHANGE < mean_s
+        return is_off and len(self._recent) >= (_WINDOW if tasks == 1 else _SHORT_WINDOW) and high < low * _CHANGE
 
     def with_running(self, ages_s: list[float]) -> float | None:
         """Return seconds per task when calls that are still running count with their age.

@@ -31,6 +31,7 @@ __all__ = ["REBALANCE_S", "Scheduler"]
 REBALANCE_S = 0.2
 _START_DEATHS = 3
 _SOON_S = 0.02
+_SETTLING_S = 10.0  # after the first output, pools may still find their size: that is warm-up
 
 
 class Scheduler:
@@ -62,7 +63,7 @@ class Scheduler:
         self._next_balance_s = 0.0
         self._balanced_s = -1.0
         self._is_stopping = False
-        self._is_warm = False
+        self._first_output_s: float | None = None
 
     # State
 
@@ -125,6 +126,8 @@ class Scheduler:
         """Note that a worker can take calls."""
         worker = self.board.workers[worker_id]
         self._pools.ready(worker, now)
+        if self._first_output_s is not None and now - self._first_output_s < _SETTLING_S:
+            self._begin_measuring(now)
         self.tick(now)
 
     def worker_stopped(self, worker_id: int, now: float) -> None:
@@ -209,7 +212,7 @@ class Scheduler:
     def _balance(self, now: float) -> None:
         self._balanced_s = now
         self._next_balance_s = now + REBALANCE_S
-        target_s = call_target_s(now)
+        target_s = call_target_s(0.0 if self._first_output_s is None else now - self._first_output_s)
         for step in self.board.steps:
             step.aim_for(target_s)
         self._pools.balance(now)
@@ -248,10 +251,9 @@ class Scheduler:
             board.steps[step.index + 1].push(chunk)
             return
         board.actions.append(Deliver(chunk))
-        if not self._is_warm:
-            self._is_warm = True
-            for each in board.usage:
-                each.begin(now)
+        if self._first_output_s is None:
+            self._first_output_s = now
+            self._begin_measuring(now)
 
     def _abandon_suspended(self, worker: Worker, step: StepState) -> None:
         if worker.suspended is not None:
@@ -260,6 +262,10 @@ class Scheduler:
             del step.suspended[worker.worker_id]
             self.board.leases.unreserve(worker.node_id, step.index)
             step.list_worker(worker)
+
+    def _begin_measuring(self, now: float) -> None:
+        for each in self.board.usage:
+            each.begin(now)
 
     def _note_ends(self, now: float) -> None:
         """When a step gets no more input, its workers run idle for a good reason: stop measuring how busy they are."""

@@ -39,7 +39,8 @@ class StepState:
         self.ready_workers = 0
         self.live_workers = 0  # ready or starting
         self.leases = 0  # workers with calls
-        self.share = 0  # leases that it need not pass on
+        self.share: int | None = None  # leases that it need not pass on; all of them, if its workers hold other things
+        self.crew: int | None = None  # workers that its share of the CPUs keeps busy, once that is known
         self.promised_calls = 0  # for which workers of earlier steps give way
         self.task_bytes = 0.0  # of the tasks that arrived last
         self.queue_peak = 0
@@ -155,6 +156,11 @@ class StepState:
         self._call_size = None
 
     # Workers
+
+    @property
+    def working(self) -> int:
+        """How many workers can be expected to be at work at a time."""
+        return max(1, len(self.workers) if self.crew is None else min(self.crew, len(self.workers)))
 
     def list_worker(self, worker: Worker) -> None:
         """Note whether a worker may take a call now."""

@@ -52,10 +52,10 @@ class Usage:
         self._busy_s += max(0.0, end - begin)
 
     def begin(self, now: float) -> None:
-        """End the warm-up."""
-        if self._from_s is None:
-            self._since_s = now
-            self._from_s = now
+        """End the warm-up, or begin anew because it had not ended yet."""
+        if self._until_s is None:
+            self._offered_s = self._busy_s = 0.0
+            self._since_s = self._from_s = now
 
     def end(self, now: float) -> None:
         """Stop measuring: there is no more input, so that workers run idle."""
