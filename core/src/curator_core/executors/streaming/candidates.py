@@ -28,85 +28,77 @@ class Candidates:
         self.step = step
         self._cpus = cpus
         self._leases = leases
-        self._idle: dict[str, dict[int, Worker]] = {}
-        self._open: dict[str, None] = {}
-        self._busy: OrderedDict[int, Worker] = OrderedDict()
-
-    def __bool__(self) -> bool:
-        return bool(self._open or self._busy)
-
-    @property
-    def idle_nodes(self) -> dict[str, dict[int, Worker]]:
-        """Nodes with idle workers."""
-        return self._idle
+        self.idle: dict[str, dict[int, Worker]] = {}
+        """Idle workers by node."""
+        self.open: dict[str, None] = {}
+        """Nodes with an idle worker that, when last heard of, had CPUs for it."""
+        self.busy: OrderedDict[int, Worker] = OrderedDict()
+        """Workers with calls that may have more."""
 
     def update(self, worker: Worker, depth: int) -> None:
         """List a worker as what it is now. ``depth`` is how many calls a worker may have."""
         if worker.phase != "ready" or worker.is_alone or worker.suspended is not None or worker.yields_to is not None:
             self.discard(worker)
         elif not worker.calls:
-            self._busy.pop(worker.worker_id, None)
+            self.busy.pop(worker.worker_id, None)
             self._add_idle(worker)
         elif len(worker.calls) < depth:
-            self._busy[worker.worker_id] = worker
+            self.busy[worker.worker_id] = worker
         else:
-            self._busy.pop(worker.worker_id, None)
+            self.busy.pop(worker.worker_id, None)
 
     def discard(self, worker: Worker) -> None:
         """Strike a worker off."""
-        self._busy.pop(worker.worker_id, None)
-        waiting = self._idle.get(worker.node_id)
+        self.busy.pop(worker.worker_id, None)
+        waiting = self.idle.get(worker.node_id)
         if waiting is not None and waiting.pop(worker.worker_id, None) is not None and not waiting:
             self._close(worker.node_id)
 
     def cpus_are_back(self, node_id: str) -> None:
         """Note that a node where workers wait may have CPUs for them now."""
-        self._open[node_id] = None
+        self.open[node_id] = None
 
-    def pop_idle(self, near: str | None) -> Worker | None:
-        """Take an idle worker off the list whose CPUs are free, near the next tasks if possible."""
-        if near is not None and near in self._open:
-            worker = self._pop_at(near)
-            if worker is not None:
-                return worker
-        while self._open:
-            node_id, _ = self._open.popitem()
-            worker = self._pop_at(node_id)
-            if worker is not None:
-                return worker
+    def open_node(self, near: str | None) -> str | None:
+        """Return a node with an idle worker whose CPUs are free, the one near the next tasks if possible."""
+        if near is not None and near in self.open and self._can_give(near):
+            return near
+        while self.open:
+            node_id, _ = self.open.popitem()
+            if self._can_give(node_id):
+                self.open[node_id] = None
+                return node_id
         return None
+
+    def pop_idle(self, node_id: str) -> Worker:
+        """Take an idle worker of a node off the list."""
+        waiting = self.idle[node_id]
+        _, worker = waiting.popitem()
+        if not waiting:
+            self._close(node_id)
+        return worker
 
     def pop_busy(self, depth: int) -> Worker | None:
         """Take the worker off the list that has had nothing waiting for longest."""
-        while self._busy:
-            _, worker = self._busy.popitem(last=False)
+        while self.busy:
+            _, worker = self.busy.popitem(last=False)
             if 0 < len(worker.calls) < depth:
                 return worker
         return None
 
-    def _pop_at(self, node_id: str) -> Worker | None:
-        waiting = self._idle.get(node_id)
-        if not waiting or not self._leases.can_take(node_id, self._cpus, self.step):
-            self._open.pop(node_id, None)
-            return None
-        _, worker = waiting.popitem()
-        if waiting:
-            self._open[node_id] = None
-        else:
-            self._close(node_id)
-        return worker
+    def _can_give(self, node_id: str) -> bool:
+        return node_id in self.idle and self._leases.can_take(node_id, self._cpus, self.step)
 
     def _add_idle(self, worker: Worker) -> None:
         node_id = worker.node_id
-        waiting = self._idle.get(node_id)
+        waiting = self.idle.get(node_id)
         if waiting is None:
-            waiting = self._idle[node_id] = {}
+            waiting = self.idle[node_id] = {}
             self._leases.watch(node_id, self)
         waiting[worker.worker_id] = worker
         if self._leases.can_take(node_id, self._cpus, self.step):
-            self._open[node_id] = None
+            self.open[node_id] = None
 
     def _close(self, node_id: str) -> None:
-        del self._idle[node_id]
-        self._open.pop(node_id, None)
+        del self.idle[node_id]
+        self.open.pop(node_id, None)
         self._leases.unwatch(node_id, self)

@@ -37,7 +37,9 @@ class Claims:
         self._steps = board.steps
         self._leases = board.leases
         self._waiting_calls = waiting_calls
-        self._least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
+        least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
+        for step in board.steps:
+            step.is_large = step.spec.cpus > least_cpus
 
     def gives_way(self, worker: Worker, step: StepState) -> bool:
         """Return whether a worker must not have another call behind those it has, and remember for whose sake."""
@@ -53,9 +55,15 @@ class Claims:
         return True
 
     def reserve_for(self, step: StepState) -> None:
-        """Keep nodes free for a step whose workers need more CPUs at once than others, as long as it waits for them."""
-        if step.spec.cpus > self._least_cpus:
-            self._reserve(step, self._waiting_calls(step))
+        """Keep nodes free for a step whose workers need several CPUs at once, as long as it waits for them."""
+        calls = self._waiting_calls(step)
+        if not calls:
+            self._leases.unreserve_all(step.index)
+            return
+        most = min(calls, max(_FEWEST_RESERVED, step.ready_workers // _RESERVED_SHARE))
+        if self._leases.reservations(step.index) < most:
+            for node_id in list(itertools.islice(step.candidates.idle, most)):
+                self._leases.reserve(node_id, step.index)
 
     def _has_too_many(self, step: StepState) -> bool:
         if step.share is None:
@@ -69,13 +77,3 @@ class Claims:
                 if self._waiting_calls(later) > later.promised_calls:
                     return index
         return None
-
-    def _reserve(self, step: StepState, calls: int) -> None:
-        if not calls:
-            self._leases.unreserve_all(step.index)
-            return
-        most = min(calls, max(_FEWEST_RESERVED, step.ready_workers // _RESERVED_SHARE))
-        wanted = most - self._leases.reservations(step.index)
-        if wanted > 0:
-            for node_id in list(itertools.islice(step.candidates.idle_nodes, most)):
-                self._leases.reserve(node_id, step.index)

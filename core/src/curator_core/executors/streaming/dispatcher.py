@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.actions import PullSources, ResumeCall, RunCall
@@ -32,23 +31,28 @@ class Dispatcher:
         """Give work to every worker that can take some, the last step first."""
         is_batch = self._board.is_unbounded
         for step in self._backwards:
-            if (step.queued_tasks or step.urgent or step.suspended) and (not is_batch or self._board.may_run(step)):
-                self._feed(step, now)
+            if is_batch and not self._board.may_run(step):
+                continue
+            if step.suspended:
+                self._resume(step, now)
+            if step.urgent:
+                self._run_urgent(step, now)
+            elif step.queued_tasks and (step.candidates.open or step.candidates.busy):
+                self._run_queued(step, now)
+            if step.is_large:
+                self._claims.reserve_for(step)
         self._pull()
-
-    def _feed(self, step: StepState, now: float) -> None:
-        if step.suspended:
-            self._resume(step, now)
-        if not step.urgent or self._run_urgent(step, now):
-            self._run_queued(step, now)
-        if step.spec.cpus > 0:
-            self._claims.reserve_for(step)
 
     def _run_queued(self, step: StepState, now: float) -> None:
         """Hand out what is queued."""
         candidates = step.candidates
-        while candidates and self._has_enough(step) and self.has_room_behind(step):
-            worker = candidates.pop_idle(step.next_node) or self._busy_worker(step)
+        while step.queued_tasks:
+            node_id = candidates.open_node(step.next_node) if candidates.open else None
+            if node_id is None and not candidates.busy:
+                return
+            if not self._has_enough(step) or not self.has_room_behind(step):
+                return
+            worker = self._busy_worker(step) if node_id is None else candidates.pop_idle(node_id)
             if worker is None:
                 return
             self._send(worker, step, self._board.new_call(step, step.take(self._size(step))), now)
@@ -87,24 +91,24 @@ class Dispatcher:
             self._board.book(worker, step, call, now)
             self._board.actions.append(ResumeCall(worker.worker_id, call))
 
-    def _run_urgent(self, step: StepState, now: float) -> bool:
-        """Run suspects and replays, each alone on an idle worker; return whether none of them waits for a worker."""
+    def _run_urgent(self, step: StepState, now: float) -> None:
+        """Run suspects and replays, each alone on an idle worker. Until all have one, nothing else is handed out."""
         for _ in range(len(step.urgent)):
             if any(each.chunk.handle is None for each in step.urgent[0].inputs):
                 step.urgent.rotate(-1)  # its own inputs are still being made again
                 continue
-            worker = step.candidates.pop_idle(step.next_node)
-            if worker is None:
-                return False
-            call = step.urgent.popleft()
+            node_id = step.candidates.open_node(step.next_node)
+            if node_id is None:
+                return
+            worker = step.candidates.pop_idle(node_id)
             worker.is_alone = True
-            self._send(worker, step, call, now)
-        return True
+            self._send(worker, step, step.urgent.popleft(), now)
+        if step.queued_tasks:
+            self._run_queued(step, now)
 
     def _send(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
         if not worker.calls:
-            leased = self._board.lease(worker, step)
-            assert leased
+            self._board.leases.take(worker.node_id, step.spec.cpus, step.index)
         self._board.book(worker, step, call, now)
         step.list_worker(worker)
         if call.target is not None:
@@ -143,23 +147,19 @@ class Dispatcher:
         made for one fast consumer would throttle many slow producers. By bytes, a step with an empty queue behind it
         may always run one call, so that there is progress whatever the sizes.
         """
-        if step.index + 1 == len(self._board.steps) or self._board.is_unbounded:
+        board = self._board
+        if step.index + 1 == len(board.steps) or board.is_unbounded:
             return True
-        behind = self._board.steps[step.index + 1]
+        behind = board.steps[step.index + 1]
         expected_bytes = behind.uncommitted_bytes + step.expected_bytes
-        if expected_bytes and expected_bytes + step.call_bytes > self._board.queue_bytes:
+        if expected_bytes and expected_bytes + step.call_bytes > board.queue_bytes:
             return False
-        return behind.queued_tasks + step.expected_tasks < self._most_queued(behind)
-
-    def _most_queued(self, step: StepState) -> float:
-        if not step.ready_workers and step.index:
-            return math.inf  # while its workers start, there is nothing better to do than to work ahead, within bytes
-        consumers = step.working * max(step.call_size, step.spec.batch_size)
-        if step.index == 0:
-            return _ROUNDS * consumers
-        before = self._board.steps[step.index - 1]
-        producers = before.working * before.call_size * max(1.0, before.estimate.fan_out)
-        return _ROUNDS * max(consumers, producers)
+        if not behind.ready_workers:
+            return True  # while its workers start, there is nothing better to do than to work ahead
+        expected_tasks = behind.queued_tasks + step.expected_tasks
+        if expected_tasks < _ROUNDS * behind.round_tasks:
+            return True
+        return expected_tasks < _ROUNDS * step.round_tasks * max(1.0, step.estimate.fan_out)
 
     def _pull(self) -> None:
         """Ask for more source tasks when the first queue has room."""
@@ -167,7 +167,7 @@ class Dispatcher:
         if board.is_pulling or board.sources_ended:
             return
         first = board.steps[0]
-        room = self._most_queued(first) - first.queued_tasks
+        room = _ROUNDS * first.round_tasks - first.queued_tasks
         is_full = first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes
         if is_full or room < max(1, min(first.call_size, _ROUNDS)):
             return

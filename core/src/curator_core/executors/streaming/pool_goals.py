@@ -28,6 +28,7 @@ _SLACK = 1e-6
 _ROUNDING = 0.1  # of a worker; speeds are never known better
 _LATE_S = 2.0
 _LATE = 2.0  # times as long as others take to start
+_WORTH = 2.0  # times its start-up that a worker should be needed for
 _SAMPLE = 64
 _MANY = 1_000_000
 
@@ -65,7 +66,19 @@ class PoolGoals:
         cpus = board.leases.total - sum(step.spec.cpus * goals[step.index] for step in held)
         for step, count in zip(leased, self._leased_counts(leased, now, rate, max(1.0, cpus)), strict=True):
             goals[step.index] = count
-        return goals
+        return self._without_late_starts(goals) if board.sources_ended else goals
+
+    def _without_late_starts(self, goals: list[int]) -> list[int]:
+        """Leave out workers that would be ready only when there is little left to do."""
+        arriving = 0.0
+        kept = []
+        for step, goal in zip(self._board.steps, goals, strict=True):
+            left = arriving + step.queued_tasks + step.running_calls * step.call_size
+            arriving = left * step.estimate.fan_out
+            left_s = left * (step.estimate.service_s or 0.0) / max(1, step.live_workers)
+            is_late = step.live_workers >= max(1, step.spec.min_workers) and left_s < _WORTH * _boot_s([step])
+            kept.append(min(goal, step.live_workers) if is_late and step.estimate.service_s else goal)
+        return kept
 
     # Leased CPUs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import random
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ class StepModel:
         fan_out: Outputs per task.
         output_bytes: Size of an output.
         boot_s: Seconds from the request for a worker until it is ready.
+        spread: How much calls differ: each takes between ``1 - spread`` and ``1 + spread`` times as long.
         deadly: Serial numbers of calls in which the worker dies, for tests of faults.
     """
 
@@ -52,6 +54,7 @@ class StepModel:
     fan_out: float = 1.0
     output_bytes: int = 100
     boot_s: float = 0.5
+    spread: float = 0.0
     deadly: frozenset[int] = frozenset()
 
     def seconds(self, now: float) -> float:
@@ -137,6 +140,7 @@ class Simulation:
         self._latency_s = latency_s
         self._overhead_s = overhead_s
         self._starts_at_once = starts_at_once
+        self._random = random.Random(0).random  # noqa: S311 - the same run every time
         self._now = 0.0
         self._order = itertools.count()
         self._events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
@@ -254,6 +258,8 @@ class Simulation:
         call = worker.running.call
         model = self._models[call.step]
         each_s = model.seconds(self._now)
+        if model.spread:
+            each_s *= 1.0 + model.spread * (2.0 * self._random() - 1.0)
         consumed = call.tasks
         if consumed * each_s > LONGEST_CALL_S:
             consumed = min(consumed, max(1, math.ceil(LONGEST_CALL_S / each_s)))

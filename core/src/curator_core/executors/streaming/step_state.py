@@ -24,6 +24,7 @@ class StepState:
         self.index = index
         self.spec = spec
         self.holds = bool(spec.held)
+        self.is_large = False  # whether its workers need more CPUs at once than those of other steps
         self.workers: dict[int, Worker] = {}
         self.candidates = Candidates(index, spec.cpus, leases)
         self.suspended: dict[int, Worker] = {}  # with a call that waits for room to go on
@@ -160,7 +161,15 @@ class StepState:
     @property
     def working(self) -> int:
         """How many workers can be expected to be at work at a time."""
-        return max(1, len(self.workers) if self.crew is None else min(self.crew, len(self.workers)))
+        count = len(self.workers)
+        if self.crew is not None and self.crew < count:
+            count = self.crew
+        return count or 1
+
+    @property
+    def round_tasks(self) -> int:
+        """How many tasks its workers take if each gets one call."""
+        return self.working * max(self.call_size, self.spec.batch_size)
 
     def list_worker(self, worker: Worker) -> None:
         """Note whether a worker may take a call now."""
