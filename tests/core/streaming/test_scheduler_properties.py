@@ -201,6 +201,26 @@ class Engine(RuleBasedStateMachine):
         assert len(board.steps[3].workers) <= 2 + sum(w.phase == "draining" for w in board.steps[3].workers.values())
 
     @invariant()
+    def the_lists_agree_with_the_workers(self):
+        if not hasattr(self, "scheduler"):
+            return
+        board = self.scheduler.board
+        leased = 0.0
+        for step in board.steps:
+            workers = step.workers.values()
+            ready = [each for each in workers if each.phase == "ready"]
+            idle = {each.worker_id for each in ready if not each.calls and each.suspended is None}
+            assert {each for listed in step.candidates.idle.values() for each in listed} == idle
+            assert all(step.candidates.idle.values())
+            assert all(board.workers[each].calls for each in step.candidates.busy)
+            assert step.leases == sum(bool(each.calls) for each in workers)
+            assert set(step.suspended) == {each.worker_id for each in workers if each.suspended is not None}
+            assert step.promised_calls == sum(each.yields_to == step.index for each in board.workers.values())
+            leased += step.leases * step.spec.cpus
+        assert abs(board.leases.leased - leased) < 1e-6
+        assert not any(each.yields_to is not None and not each.calls for each in board.workers.values())
+
+    @invariant()
     def queues_are_bounded(self):
         if not hasattr(self, "scheduler") or self.is_batch:
             return

@@ -148,7 +148,7 @@ class Board:
             chunk.left -= count
             step.uncommitted_bytes -= chunk.size_bytes * count / chunk.count
             self.forget_if_done(chunk)
-        if not step.has_work:
+        if not step.queued_tasks and not step.has_work:
             step.uncommitted_bytes = 0.0  # sums of floats drift
 
     def forget_if_done(self, chunk: Chunk) -> None:

@@ -12,6 +12,7 @@ _TARGET_GROWTH = 0.1
 _MOST_TASKS = 16_384
 _MOST_BYTES = 16 << 20
 _PREFETCH_BELOW_S = 0.5
+_MOST_GROWTH = 16
 _SHORT_CALL_S = 0.01
 _LEAST_CALL_S = 0.015
 
@@ -19,8 +20,8 @@ _LEAST_CALL_S = 0.015
 class ChunkSizer:
     """The size of a step's next call.
 
-    Doubling from one keeps the first calls short whatever they turn out to cost, and reaches thousands of tasks within
-    a dozen calls.
+    Starting from one keeps the first calls short whatever they turn out to cost; growing by what they did cost reaches
+    thousands of tasks within a few calls. A call that turns out longer gives back what it has not begun.
 
     Args:
         batch_size: How many tasks the step wants at once; sizes are multiples of it.
@@ -45,10 +46,13 @@ class ChunkSizer:
             return self._ramp
         return int(min(self._ramp, max(1.0, _LEAST_CALL_S / service_s)))
 
-    def learned(self, *, tasks: int, service_s: float, target_s: float = TARGET_CALL_S) -> None:
-        """Grow after a call of full size that was short."""
-        if tasks >= self._ramp and service_s < target_s:
-            self._ramp = min(2 * self._ramp, max(_MOST_TASKS, self._batch))
+    def learned(self, *, tasks: int, service_s: float, target_s: float = TARGET_CALL_S) -> bool:
+        """Grow after a call of full size that was short; return whether it has."""
+        if tasks < self._ramp or service_s >= target_s:
+            return False
+        growth = min(_MOST_GROWTH, max(2, int(target_s / service_s))) if service_s > 0 else _MOST_GROWTH
+        self._ramp = min(growth * self._ramp, max(_MOST_TASKS, self._batch))
+        return True
 
 
 def call_target_s(elapsed_s: float) -> float:

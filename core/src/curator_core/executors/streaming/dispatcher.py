@@ -167,13 +167,15 @@ class Dispatcher:
         if board.is_pulling or board.sources_ended:
             return
         first = board.steps[0]
-        room = _ROUNDS * first.round_tasks - first.queued_tasks
-        is_full = first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes
-        if is_full or room < max(1, min(first.call_size, _ROUNDS)):
+        a_round = first.round_tasks
+        room = _ROUNDS * a_round - first.queued_tasks
+        if room < max(1, a_round // 2):  # not by ones
             return
-        count = max(1, min(int(room), max(first.call_size, first.ready_workers)))
+        if first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes:
+            return
+        count = min(room, max(first.call_size, first.ready_workers))
         if first.task_bytes:
             spare = (board.queue_bytes - first.uncommitted_bytes) / first.task_bytes
-            count = max(1, min(count, int(spare)))
+            count = min(count, int(spare))
         board.is_pulling = True
-        board.actions.append(PullSources(count))
+        board.actions.append(PullSources(max(1, count)))

@@ -84,9 +84,9 @@ class Chunk:
         return self.size_bytes / self.count if self.count else 0.0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Slice:
-    """Some neighbouring tasks of a chunk."""
+    """Some neighbouring tasks of a chunk. Never changed; not frozen only because several are made for every call."""
 
     chunk: Chunk
     start: int

@@ -100,9 +100,9 @@ class PoolGoals:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
         if step.ready_workers or not step.live_workers or not step.queued_tasks:
             return False
-        usual_s = max((each.boot_s or 0.0 for each in self._board.steps), default=0.0)
+        usual_s = max(each.boot_s or 0.0 for each in self._board.steps)
         asked_s = next(iter(step.workers.values())).asked_s
-        is_late = now - asked_s > max(_LATE_S, _LATE * usual_s)
+        is_late = usual_s > 0 and now - asked_s > max(_LATE_S, _LATE * usual_s)
         return is_late and self._board.leases.leased < self._board.leases.total
 
     def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:

@@ -50,9 +50,7 @@ class Pools:
         short = [step for step, goal in zip(self._board.steps, self._wanted, strict=True) if step.live_workers < goal]
         short = [step for step in short if not self._board.has_ended(step)]
         while short:
-            short = [
-                step for step in short if self._start(step, now) and step.live_workers < self._wanted[step.index]
-            ]
+            short = [step for step in short if self._start(step, now) and step.live_workers < self._wanted[step.index]]
 
     def _start(self, step: StepState, now: float) -> bool:
         place = self._board.placement.place(step.index, step.spec.held, cpus=step.spec.cpus)
@@ -61,6 +59,7 @@ class Pools:
         worker = Worker(self._board.next_id(), step.index, place.node_id, gpu_share=place.gpu_share, asked_s=now)
         step.workers[worker.worker_id] = worker
         step.live_workers += 1
+        step.size_up()
         self._board.workers[worker.worker_id] = worker
         self._board.actions.append(StartWorker(worker.worker_id, step.index, place.node_id, place.gpus))
         return True
@@ -102,6 +101,7 @@ class Pools:
         step.candidates.discard(worker)
         self._board.leases.unreserve(worker.node_id, step.index)
         del step.workers[worker.worker_id]
+        step.size_up()
         del self._board.workers[worker.worker_id]
         self._board.placement.give_back(Place(worker.node_id, worker.gpu_share), worker.step, step.spec.held)
         self._count(step, now)

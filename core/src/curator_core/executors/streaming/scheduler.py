@@ -212,10 +212,10 @@ class Scheduler:
     def _balance(self, now: float) -> None:
         self._balanced_s = now
         self._next_balance_s = now + REBALANCE_S
+        self._pools.balance(now)
         target_s = call_target_s(0.0 if self._first_output_s is None else now - self._first_output_s)
         for step in self.board.steps:
             step.aim_for(target_s)
-        self._pools.balance(now)
 
     def _remove(self, worker: Worker, now: float) -> None:
         self._pools.remove(worker, now)

@@ -122,7 +122,7 @@ class Simulation:
         options: Further arguments of the scheduler.
     """
 
-    def __init__(  # noqa: PLR0913 - the knobs of a model, all of one kind
+    def __init__(
         self,
         steps: Sequence[StepSpec],
         models: Sequence[StepModel],
@@ -193,8 +193,7 @@ class Simulation:
         held = 0.0
         for step in self.scheduler.board.steps:
             held += step.uncommitted_bytes
-        if held > self.result.peak_bytes:
-            self.result.peak_bytes = held
+        self.result.peak_bytes = max(self.result.peak_bytes, held)
         for action in actions:
             assert not isinstance(action, ResumeCall), "virtual workers never interrupt a call"
             self._act[type(action)](action)

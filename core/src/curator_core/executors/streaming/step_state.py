@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["StepState"]
 
+_ALIKE = 0.95  # tasks that differ by less are not worth another size of calls
+
 
 class StepState:
     """The queue in front of a step and the workers behind it."""
@@ -48,10 +50,17 @@ class StepState:
         self.start_deaths = 0
         self.boot_s: float | None = None
         self._queue: deque[Slice] = deque()
+        self.call_size = 1
+        """How many tasks a call should have."""
+        self.least_size = 1
+        """How many tasks a call should have at least, while there are more to come."""
+        self.depth = 1
+        """How many calls a worker may have in flight."""
+        self.round_tasks = 1
+        """How many tasks its workers take if each gets one call."""
         self._target_s = TARGET_CALL_S
-        self._call_size: int | None = None
-        self._least_size = 1
-        self._depth = 1
+        self._sized_s = self._sized_bytes = 0.0  # the tasks that calls are sized for
+        self.size_up()
 
     # Work
 
@@ -70,12 +79,10 @@ class StepState:
         self._queue.append(Slice(chunk, 0, chunk.count))
         self.queued_tasks += chunk.count
         self.uncommitted_bytes += chunk.size_bytes
-        if self.queued_tasks > self.queue_peak:
-            self.queue_peak = self.queued_tasks
-        task_bytes = chunk.task_bytes
-        if task_bytes != self.task_bytes:
-            self.task_bytes = task_bytes
-            self._call_size = None
+        self.queue_peak = max(self.queue_peak, self.queued_tasks)
+        self.task_bytes = chunk.task_bytes
+        if self.task_bytes * _ALIKE > self._sized_bytes:
+            self.size_up()
 
     def push_back(self, slices: list[Slice]) -> None:
         """Queue tasks again that were handed out, before all others."""
@@ -107,25 +114,6 @@ class StepState:
         return self._queue[0].chunk.node_id if self._queue else None
 
     @property
-    def call_size(self) -> int:
-        """How many tasks a call should have."""
-        if self._call_size is None:
-            self._call_size = self._size_up()
-        return self._call_size
-
-    @property
-    def least_size(self) -> int:
-        """How many tasks a call should have at least, while there are more to come."""
-        return min(self.call_size, self._least_size)
-
-    @property
-    def depth(self) -> int:
-        """How many calls a worker may have in flight."""
-        if self._call_size is None:
-            self._call_size = self._size_up()
-        return self._depth
-
-    @property
     def call_bytes(self) -> float:
         """How many bytes a call is going to make."""
         return self.call_size * self.estimate.bytes_per_task
@@ -133,15 +121,18 @@ class StepState:
     def aim_for(self, target_s: float) -> None:
         """Let calls last so long."""
         self._target_s = target_s
-        self._call_size = None
+        self.size_up()
 
-    def _size_up(self) -> int:
+    def size_up(self) -> None:
+        """Size calls anew, after a change of what is known or of the workers."""
         service_s = self.estimate.service_s
         heavier = max(self.task_bytes, self.estimate.bytes_per_task)
+        self._sized_s, self._sized_bytes = service_s or 0.0, heavier
         size = self.sizer.size(service_s=service_s, task_bytes=heavier, target_s=self._target_s)
-        self._least_size = self.sizer.least(service_s=service_s)
-        self._depth = calls_in_flight(None if service_s is None else service_s * size)
-        return size
+        self.call_size = size
+        self.least_size = min(size, self.sizer.least(service_s=service_s))
+        self.depth = calls_in_flight(None if service_s is None else service_s * size)
+        self.round_tasks = self.working * max(size, self.spec.batch_size)
 
     def learn(self, call: Call, result: CallResult) -> None:
         """Learn from a call, or a part of one, how fast the step is and what it makes."""
@@ -152,9 +143,13 @@ class StepState:
             size_bytes=result.size_bytes,
             service_s=call.service_s,
         )
+        has_grown = False
         if call.kind == "normal" and result.consumed:
-            self.sizer.learned(tasks=result.consumed, service_s=result.service_s, target_s=self._target_s)
-        self._call_size = None
+            has_grown = self.sizer.learned(tasks=result.consumed, service_s=result.service_s, target_s=self._target_s)
+        service_s = self.estimate.service_s or 0.0
+        is_as_fast = self._sized_s * _ALIKE <= service_s <= self._sized_s / _ALIKE
+        if has_grown or not is_as_fast or self.estimate.bytes_per_task * _ALIKE > self._sized_bytes:
+            self.size_up()
 
     # Workers
 
@@ -165,11 +160,6 @@ class StepState:
         if self.crew is not None and self.crew < count:
             count = self.crew
         return count or 1
-
-    @property
-    def round_tasks(self) -> int:
-        """How many tasks its workers take if each gets one call."""
-        return self.working * max(self.call_size, self.spec.batch_size)
 
     def list_worker(self, worker: Worker) -> None:
         """Note whether a worker may take a call now."""

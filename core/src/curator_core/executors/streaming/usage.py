@@ -48,8 +48,9 @@ class Usage:
         if self._from_s is None:
             return
         begin = max(now - service_s, self._from_s)
-        end = now if self._until_s is None else min(now, self._until_s)
-        self._busy_s += max(0.0, end - begin)
+        end = now if self._until_s is None else self._until_s
+        if end > begin:
+            self._busy_s += end - begin
 
     def begin(self, now: float) -> None:
         """End the warm-up, or begin anew because it had not ended yet."""
