@@ -59,8 +59,9 @@ class Dispatcher:
 
     def _waiting_calls(self, step: StepState) -> int:
         """Return how many calls a step could run besides if its idle workers had CPUs."""
-        if step.urgent:
-            return len(step.urgent)
+        urgent = sum(map(_has_inputs, step.urgent)) if step.urgent else 0
+        if urgent:
+            return urgent
         if not self._has_enough(step) or not self.has_room_behind(step):
             return 0
         return -(-step.queued_tasks // self._size(step))
@@ -94,7 +95,7 @@ class Dispatcher:
     def _run_urgent(self, step: StepState, now: float) -> None:
         """Run suspects and replays, each alone on an idle worker. Until all have one, nothing else is handed out."""
         for _ in range(len(step.urgent)):
-            if any(each.chunk.handle is None for each in step.urgent[0].inputs):
+            if not _has_inputs(step.urgent[0]):
                 step.urgent.rotate(-1)  # its own inputs are still being made again
                 continue
             node_id = step.candidates.open_node(step.next_node)
@@ -179,3 +180,8 @@ class Dispatcher:
             count = min(count, int(spare))
         board.is_pulling = True
         board.actions.append(PullSources(max(1, count)))
+
+
+def _has_inputs(call: Call) -> bool:
+    """Return whether none of a call's inputs has to be made again first."""
+    return all(each.chunk.handle is not None for each in call.inputs)
