@@ -132,6 +132,10 @@ class Engine(RuleBasedStateMachine):
         if self.scheduler.board.calls.get(call.call_id) is not call or call.worker_id != worker_id:
             return
         self.now += service_s / 10
+        lost = [each.chunk for each in call.inputs if each.chunk.handle is None]
+        if lost and skip is not None:  # with another call, before this one began
+            self.step(lambda: self.scheduler.inputs_lost(call.call_id, lost, self.now))
+            return
         tasks = [task for each in call.inputs for task in each.chunk.handle[each.start : each.stop]]
         if call.step == 1 and POISON & set(tasks):
             self.die(worker_id)

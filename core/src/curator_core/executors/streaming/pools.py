@@ -39,14 +39,10 @@ class Pools:
                 live = [worker for worker in step.workers.values() if worker.phase != "draining"]
                 for worker in sorted(live, key=_load)[:surplus]:
                     self._drain(worker, step, now)
-        self._start_missing(now)
+        self.start_missing(now)
 
-    def refill(self, now: float) -> None:
-        """Start what is missing by the last decision, now that a worker has ended and left its place."""
-        self._start_missing(now)
-
-    def _start_missing(self, now: float) -> None:
-        """Start workers of all steps in turn: the line moves when every step has its first."""
+    def start_missing(self, now: float) -> None:
+        """Start workers by the last decision, of all steps in turn: the line moves when every step has its first."""
         short = [step for step, goal in zip(self._board.steps, self._wanted, strict=True) if step.live_workers < goal]
         short = [step for step in short if not self._board.has_ended(step)]
         while short:

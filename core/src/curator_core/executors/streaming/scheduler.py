@@ -219,7 +219,7 @@ class Scheduler:
 
     def _remove(self, worker: Worker, now: float) -> None:
         self._pools.remove(worker, now)
-        self._pools.refill(now)
+        self._pools.start_missing(now)
         # Many workers may end at the same time: decide once for all of them.
         self._next_balance_s = min(self._next_balance_s, self._balanced_s + _SOON_S)
         self.tick(now)
