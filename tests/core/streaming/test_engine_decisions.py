@@ -12,10 +12,17 @@ from curator_core import TableBatch, Task, processing_stage
 from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
 from curator_core.executors.streaming.call_execution import Budget, CallExecution
 from curator_core.executors.streaming.chunk_codec import decode, encode
-from curator_core.executors.streaming.chunk_sizing import TARGET_CALL_S, ChunkSizer, calls_in_flight
+from curator_core.executors.streaming.chunk_sizing import (
+    LONGEST_CALL_S,
+    TARGET_CALL_S,
+    ChunkSizer,
+    call_target_s,
+    calls_in_flight,
+)
 from curator_core.executors.streaming.estimator import StepEstimator
 from curator_core.executors.streaming.model import Held, Node
 from curator_core.executors.streaming.placement import Placement
+from curator_core.executors.streaming.usage import Usage
 from curator_core.runner import StageRunner
 from curator_core.worker_state import WorkerState
 
@@ -54,7 +61,9 @@ def test_limits_are_kept():
 
 def test_leasing_steps_have_a_little_more_than_their_share():
     demands = [Demand(each, {"cpu": 1.0}) for each in (0.05, 0.2, 0.1)]
-    assert leased_shares(demands, 7) == [2, 5, 3]
+    shares = leased_shares(demands, 7)
+    assert [each.workers for each in shares] == [2, 5, 3]
+    assert [each.busy for each in shares] == pytest.approx([1, 4, 2])
 
 
 def test_a_change_of_speed_is_noticed_within_a_few_calls_and_noise_is_not():
@@ -67,6 +76,17 @@ def test_a_change_of_speed_is_noticed_within_a_few_calls_and_noise_is_not():
         estimate.add(tasks=1, outputs=1, size_bytes=1, service_s=0.4)
     assert estimate.service_s == pytest.approx(0.4, rel=0.1)
     assert estimate.with_running([2.0, 2.0]) == 2.0
+
+
+def test_few_calls_of_several_tasks_show_a_change_as_well():
+    estimate = StepEstimator()
+    for _ in range(50):
+        estimate.add(tasks=4, outputs=4, size_bytes=1, service_s=0.2)
+    estimate.add(tasks=4, outputs=4, size_bytes=1, service_s=0.8)
+    assert estimate.service_s < 0.1
+    for _ in range(2):
+        estimate.add(tasks=4, outputs=4, size_bytes=1, service_s=0.8)
+    assert estimate.service_s == pytest.approx(0.2)
 
 
 def test_fan_out_and_output_size_are_learned():
@@ -107,6 +127,68 @@ def test_memory_and_custom_resources_are_held():
 def test_workers_without_held_resources_spread_over_nodes():
     placement = Placement([Node("a", cpus=4), Node("b", cpus=4)])
     assert sorted(placement.place(0, Held()).node_id for _ in range(4)) == ["a", "a", "b", "b"]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.25, 0.5, 1, 2]), st.integers(0, 9)), max_size=60))
+def test_a_place_is_found_where_there_is_one(steps):
+    """Places are ranked, not searched: compare with a plain account of the free GPUs."""
+    placement = Placement([Node(f"node {n}", cpus=4, gpus=2) for n in range(4)])
+    free = {f"node {n}": [1.0, 1.0] for n in range(4)}
+    taken = []
+    for is_start, gpus, pick in steps:
+        kind = [0.25, 0.5, 1, 2].index(gpus)
+        if is_start:
+            place = placement.place(kind, Held(gpus=gpus), cpus=1)
+            fits = any(max(each) >= gpus if gpus <= 1 else sum(each) >= gpus for each in free.values())
+            assert (place is not None) == fits
+            if place is not None:
+                taken.append((place, kind, gpus))
+                for index, share in place.gpu_share:
+                    free[place.node_id][index] -= share
+                    assert free[place.node_id][index] >= 0
+        elif taken:
+            place, kind, shared = taken.pop(pick % len(taken))
+            placement.give_back(place, kind, Held(gpus=shared))
+            for index, share in place.gpu_share:
+                free[place.node_id][index] += share
+
+
+def test_nodes_that_come_and_go_are_placed_on_only_while_they_are_there():
+    placement = Placement([Node("one", cpus=4, gpus=1)])
+    held = Held(gpus=1)
+    assert placement.place(0, held).node_id == "one"
+    placement.add_node(Node("two", cpus=4, gpus=1))
+    assert placement.capacity["gpu"] == 2
+    place = placement.place(0, held)
+    assert place.node_id == "two"
+    placement.remove_node("two")
+    placement.give_back(place, 0, held)
+    assert placement.place(0, held) is None
+    placement.add_node(Node("two", cpus=4, gpus=1))
+    assert placement.place(0, held).node_id == "two"
+
+
+def test_calls_get_longer_as_a_run_goes_on():
+    assert call_target_s(0) == TARGET_CALL_S
+    assert TARGET_CALL_S < call_target_s(1) < call_target_s(3) < call_target_s(60) < LONGEST_CALL_S
+    sizer = ChunkSizer()
+    for _ in range(5):
+        size = sizer.size(service_s=0.05, task_bytes=0, target_s=0.4)
+        sizer.learned(tasks=size, service_s=size * 0.05, target_s=0.4)
+    assert sizer.size(service_s=0.05, task_bytes=0) == 1
+    assert sizer.size(service_s=0.05, task_bytes=0, target_s=0.4) == 8
+
+
+def test_a_long_history_of_workers_is_thinned_and_a_moment_is_told_once():
+    usage = Usage()
+    usage.counted(1, 0.0)
+    usage.counted(2, 0.0001)
+    assert usage.workers == [(0.0, 2)]
+    for number in range(1, 50_000):
+        usage.counted(number, float(number))
+    assert len(usage.workers) <= 10_000
+    assert usage.workers[0] == (0.0, 2)
+    assert usage.workers[-1] == (49_999.0, 49_999)
 
 
 def test_calls_grow_by_what_they_cost_until_they_are_long_enough():

@@ -132,6 +132,10 @@ class Engine(RuleBasedStateMachine):
         if self.scheduler.board.calls.get(call.call_id) is not call or call.worker_id != worker_id:
             return
         self.now += service_s / 10
+        lost = [each.chunk for each in call.inputs if each.chunk.handle is None]
+        if lost and skip is not None:  # with another call, before this one began
+            self.step(lambda: self.scheduler.inputs_lost(call.call_id, lost, self.now))
+            return
         tasks = [task for each in call.inputs for task in each.chunk.handle[each.start : each.stop]]
         if call.step == 1 and POISON & set(tasks):
             self.die(worker_id)
@@ -199,6 +203,26 @@ class Engine(RuleBasedStateMachine):
             assert sum(share for worker in here for _, share in worker.gpu_share) <= node.gpus + 1e-6
         assert all(len(worker.calls) <= 4 for worker in board.workers.values())
         assert len(board.steps[3].workers) <= 2 + sum(w.phase == "draining" for w in board.steps[3].workers.values())
+
+    @invariant()
+    def the_lists_agree_with_the_workers(self):
+        if not hasattr(self, "scheduler"):
+            return
+        board = self.scheduler.board
+        leased = 0.0
+        for step in board.steps:
+            workers = step.workers.values()
+            ready = [each for each in workers if each.phase == "ready"]
+            idle = {each.worker_id for each in ready if not each.calls and each.suspended is None}
+            assert {each for listed in step.candidates.idle.values() for each in listed} == idle
+            assert all(step.candidates.idle.values())
+            assert all(board.workers[each].calls for each in step.candidates.busy)
+            assert step.leases == sum(bool(each.calls) for each in workers)
+            assert set(step.suspended) == {each.worker_id for each in workers if each.suspended is not None}
+            assert step.promised_calls == sum(each.yields_to == step.index for each in board.workers.values())
+            leased += step.leases * step.spec.cpus
+        assert abs(board.leases.leased - leased) < 1e-6
+        assert not any(each.yields_to is not None and not each.calls for each in board.workers.values())
 
     @invariant()
     def queues_are_bounded(self):

@@ -172,6 +172,7 @@ def _values(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence
         "steady_throughput_per_s": forecast.steady_rate,
         "makespan_s": forecast.makespan_s,
         "ideal_makespan_s": forecast.ideal_s,
+        "ideal_makespan_with_ramp_s": forecast.ideal_with_ramp_s,
         "ratio": _ratio(forecast),
         "scheduler_us_per_task": 1e6 * forecast.scheduler_s / forecast.tasks,
         "assumed_service_s": dict.fromkeys(assumed, DEFAULT_SERVICE_S),
@@ -206,7 +207,8 @@ def _text(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence[s
         f"throughput      {forecast.outputs / forecast.makespan_s:,.1f} outputs/s ({steady})",
         f"makespan        {forecast.makespan_s:,.1f} s",
         f"ideal makespan  {forecast.ideal_s:,.1f} s" + ("" if ratio is None else f" (ratio {ratio:.3f})"),
-        f"scheduler       {1e6 * forecast.scheduler_s / forecast.tasks:,.1f} µs of real time per task",
+        f"with its ramp   {forecast.ideal_with_ramp_s:,.1f} s (until the first task is there, and behind the last)",
+        f"scheduler       {1e6 * forecast.scheduler_s / forecast.tasks:,.1f} µs of processor time per task",
     ]
     if assumed:
         lines.append(

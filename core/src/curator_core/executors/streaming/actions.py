@@ -46,7 +46,7 @@ class KillWorker:
     worker_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class RunCall:
     """Send a call to a worker. ``skip`` outputs are left out, ``limit`` outputs are made at most (None: all)."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Demand", "leased_shares", "solve", "throughput"]
+__all__ = ["Demand", "LeaseShare", "leased_shares", "solve", "throughput"]
 
 _SLACK = 1e-6
 _HEADROOM = 1.2
@@ -75,19 +75,36 @@ def solve(demands: Sequence[Demand], capacity: Mapping[str, float]) -> list[int]
     return counts
 
 
-def leased_shares(demands: Sequence[Demand], cpus: float, *, rate_cap: float = math.inf) -> list[int]:
-    """Return how many workers steps that lease CPUs should have ready: their share, and a little more.
+@dataclass(frozen=True)
+class LeaseShare:
+    """What a step that leases CPUs should have.
 
-    A worker without calls occupies no CPU, so having some to spare costs memory only.
+    Args:
+        workers: Workers to have ready: those that it keeps busy, and a little more. One without calls occupies no CPU.
+        busy: Workers that it keeps busy on average, a fraction.
+    """
+
+    workers: int
+    busy: float
+
+
+def leased_shares(demands: Sequence[Demand], cpus: float, *, rate_cap: float = math.inf) -> list[LeaseShare]:
+    """Return what steps that lease CPUs should have so that all of them get on equally fast.
+
+    Args:
+        demands: What the steps need.
+        cpus: The CPUs there are for them.
+        rate_cap: The most tasks per second that other steps let through.
     """
     needed = sum(each.work_s * each.amounts.get("cpu", 0.0) for each in demands)
     rate = min(rate_cap, cpus / needed if needed > 0 else math.inf)
-    counts = []
+    shares = []
     for each in demands:
         most = max(1, math.floor(cpus / each.amounts["cpu"] + _SLACK)) if each.amounts.get("cpu") else each.high
-        wanted = most if math.isinf(rate) else math.ceil(_HEADROOM * rate * each.work_s - _SLACK)
-        counts.append(max(each.low, min(each.high, most, max(1, wanted))))
-    return counts
+        busy = float(most) if math.isinf(rate) else rate * each.work_s
+        wanted = most if math.isinf(rate) else math.ceil(_HEADROOM * busy - _SLACK)
+        shares.append(LeaseShare(max(each.low, min(each.high, most, max(1, wanted))), min(busy, each.high)))
+    return shares
 
 
 def _certain_rate(demands: Sequence[Demand], capacity: Mapping[str, float]) -> float:

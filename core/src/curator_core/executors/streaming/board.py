@@ -41,8 +41,8 @@ class Board:
         is_batch: bool = False,
         keep_sources: bool = False,
     ) -> None:
-        self.steps = [StepState(index, spec) for index, spec in enumerate(steps)]
         self.leases = Leases(nodes)
+        self.steps = [StepState(index, spec, self.leases) for index, spec in enumerate(steps)]
         self.placement = Placement(nodes)
         self.queue_bytes = memory_limit_bytes / max(1, len(steps))
         self.is_unbounded = is_batch
@@ -83,19 +83,21 @@ class Board:
 
     def lease(self, worker: Worker, step: StepState) -> bool:
         """Lease the CPUs of a worker that has no calls; return False when they are not free."""
-        if not self.leases.can_take(worker.node_id, step.spec.cpus):
+        if not self.leases.can_take(worker.node_id, step.spec.cpus, step.index):
             return False
-        self.leases.take(worker.node_id, step.spec.cpus)
+        self.leases.take(worker.node_id, step.spec.cpus, step.index)
         return True
 
     def book(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
         """Note that a worker has been given a call."""
-        if not worker.calls and not step.spec.held:
-            self.usage[step.index].offers(1, now)
+        if not worker.calls:
+            step.leases += 1
+            if not step.holds:
+                self.usage[step.index].offers(1, now)
         call.worker_id = worker.worker_id
         call.started_s = now
         call.expected_tasks = call.tasks * step.estimate.fan_out
-        call.expected_bytes = call.expected_tasks * step.estimate.output_bytes
+        call.expected_bytes = call.tasks * step.estimate.bytes_per_task
         step.expected_tasks += call.expected_tasks
         step.expected_bytes += call.expected_bytes
         step.running_calls += 1
@@ -111,13 +113,17 @@ class Board:
         step.expected_bytes -= call.expected_bytes
         if not step.running_calls:
             step.expected_tasks = step.expected_bytes = 0.0  # sums of floats drift
-        if not worker.calls:
-            self.leases.give_back(worker.node_id, step.spec.cpus)
-            worker.is_alone = False
-            if not step.spec.held:
-                self.usage[step.index].offers(-1, now)
-        else:
+        if worker.calls:
             next(iter(worker.calls.values())).started_s = now  # it was waiting behind this one
+            return
+        step.leases -= 1
+        self.leases.give_back(worker.node_id, step.spec.cpus)
+        if worker.yields_to is not None:
+            self.steps[worker.yields_to].promised_calls -= 1
+            worker.yields_to = None
+        worker.is_alone = False
+        if not step.holds:
+            self.usage[step.index].offers(-1, now)
 
     # Chunks
 
@@ -138,10 +144,11 @@ class Board:
         """Note that tasks are processed for good; a chunk is forgotten with its last task."""
         for each in slices:
             chunk = each.chunk
-            chunk.left -= len(each)
-            step.uncommitted_bytes -= each.size_bytes
+            count = each.stop - each.start
+            chunk.left -= count
+            step.uncommitted_bytes -= chunk.size_bytes * count / chunk.count
             self.forget_if_done(chunk)
-        if not step.has_work:
+        if not step.queued_tasks and not step.has_work:
             step.uncommitted_bytes = 0.0  # sums of floats drift
 
     def forget_if_done(self, chunk: Chunk) -> None:

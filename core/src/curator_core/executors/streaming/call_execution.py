@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.streaming.breadcrumbs import run_noting
 from curator_core.executors.streaming.chunk_codec import approximate_bytes
+from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ class Budget:
         size_bytes: A part with this much output is passed on.
     """
 
-    seconds: float = 0.1
+    seconds: float = LONGEST_CALL_S
     size_bytes: int = 16 << 20
 
 

@@ -1,10 +1,14 @@
-"""How many tasks go into one call: enough that a call lasts some tens of milliseconds, growing fast from one."""
+"""How many tasks go into one call: enough that a call is long against what it costs, growing fast from one."""
 
 from __future__ import annotations
 
-__all__ = ["TARGET_CALL_S", "ChunkSizer", "calls_in_flight"]
+__all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight"]
 
 TARGET_CALL_S = 0.04
+LONGEST_CALL_S = 0.5
+"""A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
+_LONG_TARGET_S = 0.42
+_TARGET_GROWTH = 0.1
 _MOST_TASKS = 16_384
 _MOST_BYTES = 16 << 20
 _PREFETCH_BELOW_S = 0.5
@@ -27,11 +31,11 @@ class ChunkSizer:
         self._batch = max(1, batch_size)
         self._ramp = self._batch
 
-    def size(self, *, service_s: float | None, task_bytes: float) -> int:
-        """Return the number of tasks for the next call."""
+    def size(self, *, service_s: float | None, task_bytes: float, target_s: float = TARGET_CALL_S) -> int:
+        """Return the number of tasks for the next call, which should last ``target_s``."""
         tasks = self._ramp
         if service_s is not None and service_s > 0:
-            tasks = int(min(tasks, TARGET_CALL_S / service_s))
+            tasks = int(min(tasks, target_s / service_s))
         if task_bytes > 0:
             tasks = int(min(tasks, _MOST_BYTES / task_bytes))
         return max(1, tasks // self._batch) * self._batch
@@ -42,11 +46,22 @@ class ChunkSizer:
             return self._ramp
         return int(min(self._ramp, max(1.0, _LEAST_CALL_S / service_s)))
 
-    def learned(self, *, tasks: int, service_s: float) -> None:
-        """Grow after a call of full size that was short."""
-        if tasks >= self._ramp and service_s < TARGET_CALL_S:
-            growth = min(_MOST_GROWTH, max(2, int(TARGET_CALL_S / service_s))) if service_s > 0 else _MOST_GROWTH
-            self._ramp = min(growth * self._ramp, max(_MOST_TASKS, self._batch))
+    def learned(self, *, tasks: int, service_s: float, target_s: float = TARGET_CALL_S) -> bool:
+        """Grow after a call of full size that was short; return whether it has."""
+        if tasks < self._ramp or service_s >= target_s:
+            return False
+        growth = min(_MOST_GROWTH, max(2, int(target_s / service_s))) if service_s > 0 else _MOST_GROWTH
+        self._ramp = min(growth * self._ramp, max(_MOST_TASKS, self._batch))
+        return True
+
+
+def call_target_s(elapsed_s: float) -> float:
+    """Return how long a call should last, given the time since the first output.
+
+    Every call costs a worker about two milliseconds. Long calls hide that, but fill and drain the line of steps
+    slowly: the longer a run has lasted, and so is going to last, the less that matters.
+    """
+    return min(_LONG_TARGET_S, TARGET_CALL_S + _TARGET_GROWTH * max(0.0, elapsed_s))
 
 
 def calls_in_flight(call_s: float | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.actions import PullSources, ResumeCall, RunCall
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Dispatcher"]
 
+_RESUMED_AT_ONCE = 8
 _ROUNDS = 3  # calls that the workers on either side of a queue may have waiting in it
 
 
@@ -23,61 +24,92 @@ class Dispatcher:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._claims = Claims(board, self._waiting_calls)
+        self._backwards = board.steps[::-1]
 
     def dispatch(self, now: float) -> None:
         """Give work to every worker that can take some, the last step first."""
-        claims = Claims()
-        for step in reversed(self._board.steps):
-            if step.has_work and self._board.may_run(step):
-                self._feed(step, claims, now)
+        is_batch = self._board.is_unbounded
+        for step in self._backwards:
+            if is_batch and not self._board.may_run(step):
+                continue
+            if step.suspended:
+                self._resume(step, now)
+            if step.urgent:
+                self._run_urgent(step, now)
+            elif step.queued_tasks and (step.candidates.open or step.candidates.busy):
+                self._run_queued(step, now)
+            if step.is_large:
+                self._claims.reserve_for(step)
         self._pull()
 
-    def _feed(self, step: StepState, claims: Claims, now: float) -> None:
-        if step.suspended_calls:
-            self._resume(step, claims, now)
-        if step.urgent:
-            self._run_urgent(step, claims, now)
-        while step.has_candidates and self._has_enough(step) and self.has_room_behind(step):
-            worker = step.pop_idle(self._board.leases, claims)
-            if worker is None and self._is_worth_prefetching(step):
-                worker = step.pop_busy(claims)
-            if worker is None:
-                if step.spec.cpus:
-                    claims.claim_anywhere(step, math.ceil(step.queued_tasks / self._size(step)))
+    def _run_queued(self, step: StepState, now: float) -> None:
+        """Hand out what is queued."""
+        candidates = step.candidates
+        while step.queued_tasks:
+            node_id = candidates.open_node(step.next_node) if candidates.open else None
+            if node_id is None and not candidates.busy:
                 return
-            inputs = step.take(self._size(step))
-            self._send(worker, step, self._board.new_call(step, inputs), now)
+            if not self._has_enough(step) or not self.has_room_behind(step):
+                return
+            worker = self._busy_worker(step) if node_id is None else candidates.pop_idle(node_id)
+            if worker is None:
+                return
+            self._send(worker, step, self._board.new_call(step, step.take(self._size(step))), now)
 
-    def _resume(self, step: StepState, claims: Claims, now: float) -> None:
-        for worker in list(step.workers.values()):
-            if worker.suspended is None or worker.calls or not self.has_room_behind(step):
+    def _waiting_calls(self, step: StepState) -> int:
+        """Return how many calls a step could run besides if its idle workers had CPUs."""
+        urgent = sum(map(_has_inputs, step.urgent)) if step.urgent else 0
+        if urgent:
+            return urgent
+        if not self._has_enough(step) or not self.has_room_behind(step):
+            return 0
+        return -(-step.queued_tasks // self._size(step))
+
+    def _busy_worker(self, step: StepState) -> Worker | None:
+        """Return a worker that should have another call behind the one it runs."""
+        if not self._is_worth_prefetching(step):
+            return None
+        while (worker := step.candidates.pop_busy(step.depth)) is not None:
+            if not self._claims.gives_way(worker, step):
+                return worker
+        return None
+
+    def _resume(self, step: StepState, now: float) -> None:
+        """Let calls go on that were interrupted, some at a time: those that cannot are put at the end of the line."""
+        for worker in list(itertools.islice(step.suspended.values(), _RESUMED_AT_ONCE)):
+            if not self.has_room_behind(step):
+                return
+            if worker.calls:
                 continue
-            if claims.block(worker.node_id) or not self._board.lease(worker, step):
-                claims.claim(worker.node_id)
+            call = step.suspended.pop(worker.worker_id).suspended
+            assert call is not None
+            if not self._board.lease(worker, step):
+                step.suspended[worker.worker_id] = worker
+                self._board.leases.reserve(worker.node_id, step.index)
                 continue
-            call, worker.suspended = worker.suspended, None
-            step.suspended_calls -= 1
+            worker.suspended = None
             self._board.book(worker, step, call, now)
             self._board.actions.append(ResumeCall(worker.worker_id, call))
 
-    def _run_urgent(self, step: StepState, claims: Claims, now: float) -> None:
-        """Run suspects and replays, each alone on an idle worker."""
+    def _run_urgent(self, step: StepState, now: float) -> None:
+        """Run suspects and replays, each alone on an idle worker. Until all have one, nothing else is handed out."""
         for _ in range(len(step.urgent)):
-            if any(each.chunk.handle is None for each in step.urgent[0].inputs):
+            if not _has_inputs(step.urgent[0]):
                 step.urgent.rotate(-1)  # its own inputs are still being made again
                 continue
-            worker = step.pop_idle(self._board.leases, claims)
-            if worker is None:
-                claims.claim_anywhere(step, len(step.urgent))
+            node_id = step.candidates.open_node(step.next_node)
+            if node_id is None:
                 return
-            call = step.urgent.popleft()
+            worker = step.candidates.pop_idle(node_id)
             worker.is_alone = True
-            self._send(worker, step, call, now)
+            self._send(worker, step, step.urgent.popleft(), now)
+        if step.queued_tasks:
+            self._run_queued(step, now)
 
     def _send(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
         if not worker.calls:
-            leased = self._board.lease(worker, step)
-            assert leased
+            self._board.leases.take(worker.node_id, step.spec.cpus, step.index)
         self._board.book(worker, step, call, now)
         step.list_worker(worker)
         if call.target is not None:
@@ -88,26 +120,26 @@ class Dispatcher:
 
     def _size(self, step: StepState) -> int:
         """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs."""
-        batch = step.spec.batch_size
-        fair = max(step.least_size, math.ceil(step.queued_tasks / max(1, step.ready_workers)))
-        fair = math.ceil(fair / batch) * batch
-        return max(1, min(step.call_size, fair))
+        size, batch = step.call_size, step.spec.batch_size
+        if size <= batch:
+            return size
+        fair = max(step.least_size, -(-step.queued_tasks // step.working))
+        return max(1, min(size, -(-fair // batch) * batch))
 
     def _is_worth_prefetching(self, step: StepState) -> bool:
         """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""
-        if step.queued_tasks >= step.least_size:
-            return True
-        before = self._board.steps[: step.index]
-        return not self._board.is_pulling and not any(each.running_calls for each in before)
+        return step.queued_tasks >= step.least_size or not self._are_more_coming(step)
 
     def _has_enough(self, step: StepState) -> bool:
         """Return whether there is a full batch, or all there will be before this one is processed."""
         if not step.queued_tasks:
             return False
-        if step.queued_tasks >= step.spec.batch_size:
+        return step.queued_tasks >= step.spec.batch_size or not self._are_more_coming(step)
+
+    def _are_more_coming(self, step: StepState) -> bool:
+        if self._board.is_pulling:
             return True
-        before = self._board.steps[: step.index]
-        return not self._board.is_pulling and not any(each.running_calls for each in before)
+        return any(each.running_calls for each in self._board.steps[: step.index])
 
     def has_room_behind(self, step: StepState) -> bool:
         """Return whether a call's outputs fit into the queue of the next step.
@@ -116,23 +148,19 @@ class Dispatcher:
         made for one fast consumer would throttle many slow producers. By bytes, a step with an empty queue behind it
         may always run one call, so that there is progress whatever the sizes.
         """
-        if self._board.is_unbounded or step.index + 1 == len(self._board.steps):
+        board = self._board
+        if step.index + 1 == len(board.steps) or board.is_unbounded:
             return True
-        behind = self._board.steps[step.index + 1]
+        behind = board.steps[step.index + 1]
         expected_bytes = behind.uncommitted_bytes + step.expected_bytes
-        if expected_bytes and expected_bytes + step.call_bytes > self._board.queue_bytes:
+        if expected_bytes and expected_bytes + step.call_bytes > board.queue_bytes:
             return False
-        return behind.queued_tasks + step.expected_tasks < self._most_queued(behind)
-
-    def _most_queued(self, step: StepState) -> float:
-        if step.index and not step.ready_workers:
-            return math.inf  # while its workers start, there is nothing better to do than to work ahead, within bytes
-        consumers = max(1, len(step.workers)) * max(step.call_size, step.spec.batch_size)
-        if step.index == 0:
-            return _ROUNDS * consumers
-        before = self._board.steps[step.index - 1]
-        producers = max(1, len(before.workers)) * before.call_size * max(1.0, before.estimate.fan_out)
-        return _ROUNDS * max(consumers, producers)
+        if not behind.ready_workers:
+            return True  # while its workers start, there is nothing better to do than to work ahead
+        expected_tasks = behind.queued_tasks + step.expected_tasks
+        if expected_tasks < _ROUNDS * behind.round_tasks:
+            return True
+        return expected_tasks < _ROUNDS * step.round_tasks * max(1.0, step.estimate.fan_out)
 
     def _pull(self) -> None:
         """Ask for more source tasks when the first queue has room."""
@@ -140,13 +168,20 @@ class Dispatcher:
         if board.is_pulling or board.sources_ended:
             return
         first = board.steps[0]
-        room = self._most_queued(first) - first.queued_tasks
-        is_full = first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes
-        if is_full or room < max(1, min(first.call_size, _ROUNDS)):
+        a_round = first.round_tasks
+        room = _ROUNDS * a_round - first.queued_tasks
+        if room < max(1, a_round // 2):  # not by ones
             return
-        count = max(1, min(int(room), first.call_size))
+        if first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes:
+            return
+        count = min(room, max(first.call_size, first.ready_workers))
         if first.task_bytes:
             spare = (board.queue_bytes - first.uncommitted_bytes) / first.task_bytes
-            count = max(1, min(count, int(spare)))
+            count = min(count, int(spare))
         board.is_pulling = True
-        board.actions.append(PullSources(count))
+        board.actions.append(PullSources(max(1, count)))
+
+
+def _has_inputs(call: Call) -> bool:
+    """Return whether none of a call's inputs has to be made again first."""
+    return all(each.chunk.handle is not None for each in call.inputs)

@@ -7,8 +7,11 @@ from statistics import median
 
 __all__ = ["StepEstimator"]
 
-_WEIGHT = 0.08
+_WEIGHT = 0.08  # of a task
+_KEEP = 0.96  # of what is known about the outputs, from call to call
+_MOST_WEIGHT = 0.2  # of a call
 _WINDOW = 5
+_SHORT_WINDOW = 3  # for calls of several tasks
 _CHANGE = 1.3
 
 
@@ -23,21 +26,16 @@ class StepEstimator:
         self.calls = 0
         self.tasks_in = 0
         self.tasks_out = 0
-        self._mean_s: float | None = None
+        self.service_s: float | None = None
+        """Seconds per task, or None before the first completion."""
+        self.fan_out = 1.0
+        """Outputs per input, lately; one before anything is known."""
+        self.bytes_per_task = 0.0
+        """Average size of all outputs of an input."""
         self._recent: deque[float] = deque(maxlen=_WINDOW)
         self._inputs = 0.0
         self._outputs = 0.0
         self._bytes = 0.0
-
-    @property
-    def service_s(self) -> float | None:
-        """Seconds per task, or None before the first completion."""
-        return self._mean_s
-
-    @property
-    def fan_out(self) -> float:
-        """Outputs per input, lately; one before anything is known."""
-        return self._outputs / self._inputs if self._inputs else 1.0
 
     @property
     def output_bytes(self) -> float:
@@ -46,27 +44,43 @@ class StepEstimator:
 
     def add(self, *, tasks: int, outputs: int, size_bytes: int, service_s: float) -> None:
         """Learn from a call, or a part of one."""
-        keep = 1.0 - _WEIGHT / 2
-        self._inputs = self._inputs * keep + tasks
-        self._outputs = self._outputs * keep + outputs
-        self._bytes = self._bytes * keep + size_bytes
+        self._inputs = self._inputs * _KEEP + tasks
+        self._outputs = self._outputs * _KEEP + outputs
+        self._bytes = self._bytes * _KEEP + size_bytes
         self.tasks_in += tasks
         self.tasks_out += outputs
+        if self._inputs:
+            self.fan_out = self._outputs / self._inputs
+            self.bytes_per_task = self._bytes / self._inputs
         if tasks <= 0:
             return
         self.calls += 1
         sample = service_s / tasks
         self._recent.append(sample)
-        if self._mean_s is None:
-            self._mean_s = sample
-            return
-        low, high = min(self._recent), max(self._recent)
-        is_off = low > self._mean_s * _CHANGE or high * _CHANGE < self._mean_s
-        if is_off and len(self._recent) == _WINDOW and high < low * _CHANGE:  # they agree with each other
-            self._mean_s = median(self._recent)
+        if self.service_s is None:
+            self.service_s = sample
+        elif self._has_changed(sample, self.service_s, tasks):
+            self.service_s = median(self._recent)
         else:
             # The first calls count alike, so that one slow start does not linger.
-            self._mean_s += max(_WEIGHT, 1.0 / self.calls) * (sample - self._mean_s)
+            weight = max(min(_MOST_WEIGHT, _WEIGHT * tasks), 1.0 / self.calls)
+            self.service_s += weight * (sample - self.service_s)
+
+    def _has_changed(self, sample: float, mean_s: float, tasks: int) -> bool:
+        """Return whether the last few calls agree with each other but not with the mean.
+
+        More of them are needed when they have one task each.
+        """
+        if mean_s / _CHANGE <= sample <= mean_s * _CHANGE:
+            return False
+        window = _WINDOW if tasks == 1 else _SHORT_WINDOW
+        if len(self._recent) < window:
+            return False
+        while len(self._recent) > window:
+            self._recent.popleft()
+        low, high = min(self._recent), max(self._recent)
+        is_off = low > mean_s * _CHANGE or high * _CHANGE < mean_s
+        return is_off and high < low * _CHANGE
 
     def with_running(self, ages_s: list[float]) -> float | None:
         """Return seconds per task when calls that are still running count with their age.
@@ -74,8 +88,6 @@ class StepEstimator:
         A step that has become slow shows it first by calls that do not come back.
         """
         if not ages_s:
-            return self._mean_s
+            return self.service_s
         middle = median(ages_s)
-        if self._mean_s is None:
-            return middle
-        return max(self._mean_s, middle)
+        return middle if self.service_s is None else max(self.service_s, middle)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.executors.capacity import worker_slots
 from curator_core.executors.cluster import NodeResources
 from curator_core.executors.streaming.cluster_nodes import engine_node
+from curator_core.executors.streaming.ideal import ideal_run, work_seconds
 from curator_core.executors.streaming.session import step_spec
 from curator_core.executors.streaming.simulator import Simulation, StepModel
 
@@ -89,6 +90,7 @@ class Forecast:
         outputs: Tasks that come out.
         makespan_s: Duration.
         ideal_s: Duration if the scarcest resource were in use from the first moment to the last.
+        ideal_with_ramp_s: The same with the time that it takes to start and to end, which no schedule avoids.
         steady_rate: Outputs per second between warm-up and tail.
         scheduler_s: Real time that the scheduler took.
         steps: The steps.
@@ -98,6 +100,7 @@ class Forecast:
     outputs: int
     makespan_s: float
     ideal_s: float
+    ideal_with_ramp_s: float
     steady_rate: float
     scheduler_s: float
     steps: list[StepForecast]
@@ -134,15 +137,15 @@ def foretell(
         for number in range(machines.nodes)
     ]
     chosen = _timed_steps(plan, times)
-    slots = [len(worker_slots(step.stages[0].stage, nodes)) for step in chosen]
+    for step in chosen:
+        worker_slots(step.stages[0].stage, nodes)
     specs = [_simulated_spec(step) for step in chosen]
     models = [_model(step, times) for step in chosen]
-    simulation = Simulation(
-        specs, models, [engine_node(each) for each in nodes], tasks=tasks, is_batch=is_batch, **options
-    )
-    result = simulation.run()
+    engine_nodes = [engine_node(each) for each in nodes]
+    ideal = ideal_run(specs, models, engine_nodes, tasks=tasks)
+    result = Simulation(specs, models, engine_nodes, tasks=tasks, is_batch=is_batch, **options).run()
     begin_s, end_s = (share * result.makespan_s for share in _SETTLED)
-    work = _work(models, tasks)
+    work = work_seconds(models, tasks)
     steps = [
         StepForecast(
             name=spec.name,
@@ -160,52 +163,12 @@ def foretell(
         tasks=tasks,
         outputs=result.outputs,
         makespan_s=result.makespan_s,
-        ideal_s=ideal_makespan(specs, models, slots, machines, tasks=tasks),
+        ideal_s=ideal.work_s,
+        ideal_with_ramp_s=ideal.with_ramp_s,
         steady_rate=result.rate(begin_s, end_s) if end_s > begin_s else 0.0,
         scheduler_s=result.scheduler_s,
         steps=steps,
     )
-
-
-def ideal_makespan(
-    specs: Sequence[StepSpec], models: Sequence[StepModel], slots: Sequence[int], machines: Machines, *, tasks: int
-) -> float:
-    """Return a duration that no schedule can beat.
-
-    All work divided by all of each resource, and the work of each step divided by the most workers it can have.
-
-    Args:
-        specs: The steps.
-        models: How they behave.
-        slots: How many workers of each step fit if it has the machines for itself.
-        machines: What there is.
-        tasks: How many tasks enter.
-    """
-    needed: dict[str, float] = defaultdict(float)
-    longest = 0.0
-    for spec, work_s, most in zip(specs, _work(models, tasks), slots, strict=True):
-        for name, amount in _amounts(spec, machines).items():
-            needed[name] += work_s * amount
-        if spec.cpus or spec.held:
-            longest = max(longest, work_s / min(most, spec.max_workers or most))
-    capacity = {
-        "cpu": machines.cpus,
-        "gpu": float(machines.gpus),
-        "memory": machines.memory_gb * _GIGABYTE,
-        **machines.custom,
-    }
-    by_resource = (needed[name] / (amount * machines.nodes) for name, amount in capacity.items() if amount)
-    return max(longest, *by_resource)
-
-
-def _work(models: Sequence[StepModel], tasks: int) -> list[float]:
-    """Return the seconds that each step has to work in all."""
-    work_s = []
-    flow = float(tasks)
-    for model in models:
-        work_s.append(flow * model.seconds(0.0))
-        flow *= model.fan_out
-    return work_s
 
 
 def _timed_steps(plan: Plan, times: StageTimes) -> list[Step]:
@@ -216,13 +179,6 @@ def _timed_steps(plan: Plan, times: StageTimes) -> list[Step]:
         if not step.is_source or any(times.service_s.get(planned.stage.name) for planned in step.stages)
     ]
     return timed or list(plan.steps)
-
-
-def _amounts(spec: StepSpec, machines: Machines) -> dict[str, float]:
-    gpus = spec.held.gpus
-    if spec.held.gpu_memory_gb and machines.gpu_memory_gb:
-        gpus = spec.held.gpu_memory_gb / machines.gpu_memory_gb
-    return {"cpu": spec.cpus, "gpu": gpus, "memory": float(spec.held.memory_bytes), **spec.held.custom}
 
 
 def _simulated_spec(step: Step) -> StepSpec:

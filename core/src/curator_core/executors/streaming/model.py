@@ -86,9 +86,9 @@ class Chunk:
         return self.size_bytes / self.count if self.count else 0.0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Slice:
-    """Some neighbouring tasks of a chunk."""
+    """Some neighbouring tasks of a chunk. Never changed; not frozen only because several are made for every call."""
 
     chunk: Chunk
     start: int
@@ -121,6 +121,7 @@ class Call:
         cause: Why the last of them did.
         emitted: Outputs committed so far; a repeated call leaves them out.
         target: The lost chunk that a replay makes again.
+        tasks: Number of input tasks.
     """
 
     call_id: int
@@ -136,11 +137,12 @@ class Call:
     service_s: float = 0.0
     expected_bytes: float = 0.0
     expected_tasks: float = 0.0
+    tasks: int = field(init=False)
 
-    @property
-    def tasks(self) -> int:
-        """Number of input tasks."""
-        return sum(len(each) for each in self.inputs)
+    def __post_init__(self) -> None:
+        self.tasks = 0
+        for each in self.inputs:
+            self.tasks += each.stop - each.start
 
 
 @dataclass(slots=True)
@@ -170,7 +172,11 @@ WorkerPhase = Literal["starting", "ready", "draining"]
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A worker of a step. ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on."""
+    """A worker of a step.
+
+    ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on. A worker that ``yields_to`` a
+    later step gets no further calls until it has given its CPUs back.
+    """
 
     worker_id: int
     step: int
@@ -179,15 +185,9 @@ class Worker:
     calls: dict[int, Call] = field(default_factory=dict)
     suspended: Call | None = None
     is_alone: bool = False
-    is_listed_idle: bool = False
-    is_listed_busy: bool = False
+    yields_to: int | None = None
     gpu_share: tuple[tuple[int, float], ...] = ()
     asked_s: float = 0.0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether it waits for its next call."""
-        return self.phase == "ready" and not self.calls and self.suspended is None
 
     @property
     def has_work(self) -> bool:

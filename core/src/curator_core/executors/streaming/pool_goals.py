@@ -20,10 +20,15 @@ __all__ = ["PoolGoals"]
 _SMALLEST_GAIN = 1.05
 _SHORTEST_PATIENCE_S = 0.4
 _PATIENCE = 0.25  # of the time a worker takes to start
+_DITHERING = 3
 _HORIZON_S = 30.0
 _USUAL_BOOT_S = 1.0
 _ENOUGH_CALLS = 2
 _SLACK = 1e-6
+_ROUNDING = 0.1  # of a worker; speeds are never known better
+_LATE_S = 2.0
+_LATE = 2.0  # times as long as others take to start
+_WORTH = 2.0  # times its start-up that a worker should be needed for
 _SAMPLE = 64
 _MANY = 1_000_000
 
@@ -40,14 +45,16 @@ class PoolGoals:
         self._board = board
         self._has_room_behind = has_room_behind
         self._pays_since_s: float | None = None
+        self._wanted: list[int] = []
+        self._wanted_since_s = 0.0
 
     def goals(self, now: float) -> list[int]:
         """Return the number of workers each step should have."""
         board = self._board
         goals = [0] * len(board.steps)
         active = [step for step in board.steps if not board.has_ended(step) and board.may_run(step)]
-        held = [step for step in active if step.spec.held]
-        leased = [step for step in active if not step.spec.held]
+        held = [step for step in active if step.holds]
+        leased = [step for step in active if not step.holds]
         rate = math.inf
         if held:
             counts = self._held_counts(held, now)
@@ -56,39 +63,57 @@ class PoolGoals:
             demands = [self._demand(step, now) for step in held]
             if all(each is not None for each in demands):
                 rate = throughput([each for each in demands if each is not None], counts)
-        for step, count in zip(leased, self._leased_counts(leased, now, rate), strict=True):
+        cpus = board.leases.total - sum(step.spec.cpus * goals[step.index] for step in held)
+        for step, count in zip(leased, self._leased_counts(leased, now, rate, max(1.0, cpus)), strict=True):
             goals[step.index] = count
-        return goals
+        return self._without_late_starts(goals) if board.sources_ended else goals
+
+    def _without_late_starts(self, goals: list[int]) -> list[int]:
+        """Leave out workers that would be ready only when there is little left to do."""
+        arriving = 0.0
+        kept = []
+        for step, goal in zip(self._board.steps, goals, strict=True):
+            left = arriving + step.queued_tasks + step.running_calls * step.call_size
+            arriving = left * step.estimate.fan_out
+            left_s = left * (step.estimate.service_s or 0.0) / max(1, step.live_workers)
+            is_late = step.live_workers >= max(1, step.spec.min_workers) and left_s < _WORTH * _boot_s([step])
+            kept.append(min(goal, step.live_workers) if is_late and step.estimate.service_s else goal)
+        return kept
 
     # Leased CPUs
 
-    def _leased_counts(self, steps: list[StepState], now: float, rate: float) -> list[int]:
-        if not steps:
-            return []
-        cpus = self._board.leases.total
+    def _leased_counts(self, steps: list[StepState], now: float, rate: float, cpus: float) -> list[int]:
         demands = [self._demand(step, now) for step in steps]
         if any(each is None for each in demands):
-            shares = [
-                self._equal_share(step, 1 if self._keeps_all_waiting(step) else len(steps), cpus) for step in steps
-            ]
+            shares = [self._equal_share(step, 1 if self._is_late(step, now) else len(steps), cpus) for step in steps]
+            for step in steps:
+                step.share = step.crew = None
             # What is there already stays until all speeds are known.
             return [max(share, step.live_workers) for step, share in zip(steps, shares, strict=True)]
-        return leased_shares([each for each in demands if each is not None], cpus, rate_cap=rate)
+        known = leased_shares([each for each in demands if each is not None], cpus, rate_cap=rate)
+        for step, each in zip(steps, known, strict=True):
+            step.share = math.floor(each.busy + _ROUNDING)
+            step.crew = math.ceil(each.busy - _ROUNDING)
+        return [each.workers for each in known]
 
-    def _keeps_all_waiting(self, step: StepState) -> bool:
+    def _is_late(self, step: StepState, now: float) -> bool:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
-        slow = step.live_workers and not step.ready_workers and step.queued_tasks
-        return bool(slow and self._board.leases.free_nodes)
+        if step.ready_workers or not step.live_workers or not step.queued_tasks:
+            return False
+        usual_s = max(each.boot_s or 0.0 for each in self._board.steps)
+        asked_s = next(iter(step.workers.values())).asked_s
+        is_late = usual_s > 0 and now - asked_s > max(_LATE_S, _LATE * usual_s)
+        return is_late and self._board.leases.leased < self._board.leases.total
 
     def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:
         most = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
         low, high = self._limits(step)
-        return max(low, min(high, math.ceil(max(1, most) / steps)))
+        return max(low, min(high, most // steps))
 
     # Held resources
 
     def _held_counts(self, steps: list[StepState], now: float) -> list[int]:
-        capacity = self._capacity()
+        capacity = self._board.placement.capacity
         if not self._fit_together(steps, capacity):
             return self._take_turns(steps, capacity)
         current = [step.live_workers for step in steps]
@@ -104,8 +129,13 @@ class PoolGoals:
             return current
         if self._pays_since_s is None:
             self._pays_since_s = now
+        if wanted != self._wanted:
+            self._wanted, self._wanted_since_s = wanted, now
         is_urgent = throughput(known, current) <= 0
-        return wanted if is_urgent or now - self._pays_since_s >= _patience_s(steps) else current
+        patience_s = _patience_s(steps)
+        # While several speeds change, so does the best split: wait until it stands, but not forever.
+        is_sure = now - self._wanted_since_s >= patience_s or now - self._pays_since_s >= _DITHERING * patience_s
+        return wanted if is_urgent or is_sure else current
 
     def _pays(self, steps: list[StepState], demands: list[Demand], current: list[int], wanted: list[int]) -> bool:
         """Return whether a change is worth the workers' time that it costs to start anew."""
@@ -147,19 +177,12 @@ class PoolGoals:
                 needed[name] = needed.get(name, 0.0) + amount * max(1, step.spec.min_workers)
         return all(amount <= capacity.get(name, 0.0) + _SLACK for name, amount in needed.items())
 
-    def _capacity(self) -> dict[str, float]:
-        capacity: dict[str, float] = {}
-        for node in self._board.placement.nodes:
-            for name, amount in {"gpu": float(node.gpus), "memory": float(node.memory_bytes), **node.custom}.items():
-                capacity[name] = capacity.get(name, 0.0) + amount
-        return capacity
-
     def _amounts(self, step: StepState) -> dict[str, float]:
         held = step.spec.held
         gpus = held.gpus
         if held.gpu_memory_gb:
-            sizes = [node.gpu_memory_gb for node in self._board.placement.nodes if node.gpu_memory_gb]
-            gpus = held.gpu_memory_gb / max(sizes) if sizes else 1.0
+            size_gb = self._board.placement.largest_gpu_gb
+            gpus = held.gpu_memory_gb / size_gb if size_gb else 1.0
         amounts = {"gpu": gpus, "memory": float(held.memory_bytes), **held.custom}
         return {name: amount for name, amount in amounts.items() if amount}
 
@@ -186,7 +209,7 @@ class PoolGoals:
         for each in self._board.steps[: step.index]:
             if not self._board.has_ended(each):
                 flow *= each.estimate.fan_out
-        amounts = self._amounts(step) if step.spec.held else {"cpu": step.spec.cpus}
+        amounts = self._amounts(step) if step.holds else {"cpu": step.spec.cpus}
         return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
 
 

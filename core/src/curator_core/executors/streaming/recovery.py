@@ -27,6 +27,7 @@ class Recovery:
         self._board = board
         self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
         self._undelivered: dict[int, Chunk] = {}
+        self._replayed: set[int] = set()  # chunks that are being made again
 
     def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
         """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
@@ -87,8 +88,9 @@ class Recovery:
                 fix="run the driver on a node that stays, or read the data in a stage instead of passing it in",
             )
         step = self._board.steps[made_by.step]
-        if any(each.target is chunk for each in [*step.urgent, *self._board.calls.values()]):
+        if chunk.chunk_id in self._replayed:
             return
+        self._replayed.add(chunk.chunk_id)
         for each in made_by.inputs:
             each.chunk.pins += 1
             if each.chunk.handle is None:
@@ -99,6 +101,7 @@ class Recovery:
         """Take in a chunk that was made again, and let go on what waited for it."""
         chunk = call.target
         assert chunk is not None
+        self._replayed.discard(chunk.chunk_id)
         chunk.handle, chunk.node_id = handle, node_id
         for each in call.inputs:
             each.chunk.pins -= 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, StopWorker
 from curator_core.executors.streaming.board import Board
+from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S, call_target_s
 from curator_core.executors.streaming.deadlines import Deadlines
 from curator_core.executors.streaming.dispatcher import Dispatcher
 from curator_core.executors.streaming.model import Chunk, Slice
@@ -31,7 +32,8 @@ __all__ = ["REBALANCE_S", "Scheduler"]
 REBALANCE_S = 0.2
 _START_DEATHS = 3
 _LATER_START_DEATHS = 20
-_BALANCED_PER_S = 2_500
+_SOON_S = 0.02
+_SETTLING_S = 10.0  # after the first output, pools may still find their size: that is warm-up
 
 
 class Scheduler:
@@ -54,7 +56,7 @@ class Scheduler:
         memory_limit_bytes: float = 1 << 30,
         is_batch: bool = False,
         keep_sources: bool = False,
-        call_s: float = 0.1,
+        call_s: float = LONGEST_CALL_S,
     ) -> None:
         self.board = Board(
             steps, nodes, memory_limit_bytes=memory_limit_bytes, is_batch=is_batch, keep_sources=keep_sources
@@ -64,7 +66,9 @@ class Scheduler:
         self._recovery = Recovery(self.board)
         self._deadlines = Deadlines(self.board, call_s)
         self._next_balance_s = 0.0
+        self._balanced_s = -1.0
         self._is_stopping = False
+        self._first_output_s: float | None = None
 
     # State
 
@@ -93,10 +97,8 @@ class Scheduler:
     def tick(self, now: float) -> None:
         """Let time pass: size the pools and hand out work."""
         # With no call under way nothing happens until a pool changes, as between two steps that take turns.
-        if now >= self._next_balance_s or not self.board.calls:
-            # Deciding takes time in proportion to the workers: on thousands of them it is done less often.
-            self._next_balance_s = now + max(REBALANCE_S, len(self.board.workers) / _BALANCED_PER_S)
-            self._pools.balance(now)
+        if now >= self._next_balance_s or (not self.board.calls and now > self._balanced_s):
+            self._balance(now)
         self._deadlines.check(now)
         self._dispatcher.dispatch(now)
 
@@ -130,13 +132,13 @@ class Scheduler:
         """Note that a worker can take calls."""
         worker = self.board.workers[worker_id]
         self._pools.ready(worker, now)
+        if self._first_output_s is not None and now - self._first_output_s < _SETTLING_S:
+            self._begin_measuring(now)
         self.tick(now)
 
     def worker_stopped(self, worker_id: int, now: float) -> None:
         """Note that a worker has ended as asked; what it held is free."""
-        self._pools.remove(self.board.workers[worker_id], now)
-        self._pools.balance(now)
-        self._dispatcher.dispatch(now)
+        self._remove(self.board.workers[worker_id], now)
 
     def worker_lost(self, worker_id: int, now: float, *, cause: LossCause = "died") -> None:
         """Note that a worker has died; its calls are suspects.
@@ -159,13 +161,11 @@ class Scheduler:
             self.board.unbook(worker, step, call, now)
         if worker.suspended is not None:
             calls.append(worker.suspended)
-            step.suspended_calls -= 1
+            del step.suspended[worker_id]
             worker.suspended = None
         for call in calls:
             self._recovery.suspect(step, call, cause)
-        self._pools.remove(worker, now)
-        self._pools.balance(now)
-        self._dispatcher.dispatch(now)
+        self._remove(worker, now)
 
     def call_done(self, call_id: int, result: CallResult, now: float) -> None:
         """Take in a call's outputs, or a part of them."""
@@ -214,12 +214,30 @@ class Scheduler:
         self.board.placement.remove_node(node_id)
         self.tick(now)
 
+    # Workers
+
+    def _balance(self, now: float) -> None:
+        self._balanced_s = now
+        self._next_balance_s = now + REBALANCE_S
+        self._pools.balance(now)
+        target_s = call_target_s(0.0 if self._first_output_s is None else now - self._first_output_s)
+        for step in self.board.steps:
+            step.aim_for(target_s)
+
+    def _remove(self, worker: Worker, now: float) -> None:
+        self._pools.remove(worker, now)
+        self._pools.start_missing(now)
+        # Many workers may end at the same time: decide once for all of them.
+        self._next_balance_s = min(self._next_balance_s, self._balanced_s + _SOON_S)
+        self.tick(now)
+
     # Calls
 
     def _take_in(self, step: StepState, worker: Worker, call: Call, result: CallResult, now: float) -> None:
         board = self.board
         if result.consumed < call.tasks:
             call.inputs, rest = _cut(call.inputs, result.consumed)
+            call.tasks = result.consumed
             step.push_back(rest)
         if result.outputs:
             chunk = board.output_chunk(call, result)
@@ -230,7 +248,7 @@ class Scheduler:
             board.commit(step, call.inputs)
             return
         worker.suspended = call
-        step.suspended_calls += 1
+        step.suspended[worker.worker_id] = worker
         if self._is_stopping and step.spec.is_source:
             self._abandon_suspended(worker, step)
 
@@ -240,14 +258,21 @@ class Scheduler:
             board.steps[step.index + 1].push(chunk)
             return
         board.actions.append(Deliver(chunk))
-        for each in board.usage:
-            each.begin(now)
+        if self._first_output_s is None:
+            self._first_output_s = now
+            self._begin_measuring(now)
 
     def _abandon_suspended(self, worker: Worker, step: StepState) -> None:
         if worker.suspended is not None:
             self.board.commit(step, worker.suspended.inputs)
             worker.suspended = None
-            step.suspended_calls -= 1
+            del step.suspended[worker.worker_id]
+            self.board.leases.unreserve(worker.node_id, step.index)
+            step.list_worker(worker)
+
+    def _begin_measuring(self, now: float) -> None:
+        for each in self.board.usage:
+            each.begin(now)
 
     def _note_ends(self, now: float) -> None:
         """When a step gets no more input, its workers run idle for a good reason: stop measuring how busy they are."""

@@ -30,8 +30,13 @@ class Usage:
 
     def counted(self, count: int, now: float) -> None:
         """Note the number of workers."""
-        if len(self.workers) < _KEPT_POINTS:
-            self.workers.append((round(now, 3), count))
+        point = (round(now, 3), count)
+        if self.workers and self.workers[-1][0] == point[0]:
+            self.workers[-1] = point
+            return
+        if len(self.workers) >= _KEPT_POINTS:
+            del self.workers[1::2]
+        self.workers.append(point)
 
     def offers(self, change: int, now: float) -> None:
         """Note that a worker begins (1) or ends (-1) to offer its time."""
@@ -43,14 +48,15 @@ class Usage:
         if self._from_s is None:
             return
         begin = max(now - service_s, self._from_s)
-        end = now if self._until_s is None else min(now, self._until_s)
-        self._busy_s += max(0.0, end - begin)
+        end = now if self._until_s is None else self._until_s
+        if end > begin:
+            self._busy_s += end - begin
 
     def begin(self, now: float) -> None:
-        """End the warm-up."""
-        if self._from_s is None:
-            self._since_s = now
-            self._from_s = now
+        """End the warm-up, or begin anew because it had not ended yet."""
+        if self._until_s is None:
+            self._offered_s = self._busy_s = 0.0
+            self._since_s = self._from_s = now
 
     def end(self, now: float) -> None:
         """Stop measuring: there is no more input, so that workers run idle."""
