@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import stat
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
@@ -78,8 +80,12 @@ def open_slice(piece: FileSlice) -> Any:
     """
     filesystem, path = open_filesystem(piece.path)
     try:
+        if is_local(filesystem):
+            _check_regular(path, piece.path)
         file = filesystem.open(path, "rb")
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+    except OSError as error:
+        if is_transient(error):
+            raise
         raise DataError(f"cannot open the file: {error.strerror or error}", source=piece.path) from error
     size = getattr(file, "size", None)
     if piece.file_bytes is not None and size is not None and size != piece.file_bytes:
@@ -90,6 +96,15 @@ def open_slice(piece: FileSlice) -> Any:
             fix="do not change input files during a run; start it again",
         )
     return file
+
+
+def _check_regular(path: str, source: str) -> None:
+    """Refuse what only looks like a file: opening a pipe waits for a writer, perhaps for ever."""
+    mode = os.stat(path).st_mode  # noqa: PTH116 - beside fsspec's strings
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+        kind = kinds.get(stat.S_IFMT(mode), "device")
+        raise DataError(f"cannot open the file: it is a {kind}", source=source, fix="name regular files")
 
 
 def is_transient(error: BaseException) -> bool:

@@ -75,12 +75,17 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
         if (piece.file_bytes or 0) <= largest:
             with open_slice(piece) as file:
                 content: bytes = file.read(largest + 1)
+            if piece.file_bytes not in (None, len(content)) and len(content) <= largest:
+                raise DataError(
+                    f"{len(content):,} bytes could be read of {piece.file_bytes:,} listed: the file changed",
+                    source=piece.path,
+                    fix="do not change input files during a run",
+                )
             if len(content) <= largest:
                 return len(content), content
         raise DataError(
-            f"the file is larger than {largest:,} bytes",
+            f"the file is larger than {largest:,} bytes; raise max_file_bytes, or read it with with_bytes: false",
             source=piece.path,
-            fix="raise Limits.max_file_bytes, or read with with_bytes=False",
         )
 
     def _batch(self, rows: Sequence[tuple[FileSlice, int | None, bytes | None]], task: FileGroupTask) -> TableBatch:

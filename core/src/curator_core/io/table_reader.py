@@ -68,7 +68,7 @@ class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
                 yield from tables
             except DataError as error:
                 message = error.message.removeprefix(f"{piece.path}: ")
-                current().bad_record(BadRecord(message, piece.path, error.row, error_type="UnreadableFile"))
+                current().bad_record(BadRecord(message, piece.path, error.row or 0, error_type="UnreadableFile"))
 
 
 @dataclass
@@ -86,16 +86,21 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer record is quarantined.
+        max_expansion: Decompressed bytes allowed per compressed byte, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out (see :class:`Decompressor`).
     """
 
     paths: str | list[str]
     columns: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
 
     format: ClassVar[str] = "jsonl"
     batch_type: ClassVar[type[TableBatch]] = TableBatch
-    limits: ClassVar[Limits] = Limits()
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
@@ -103,7 +108,7 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             self.format,
             columns=self.columns,
             batch_bytes=self.block_bytes,
-            limits=self.limits,
+            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
             batch_type=self.batch_type,
         )
         return [self._listing(), reader.with_(name=self.name)]
