@@ -40,9 +40,9 @@ def read_arrow(
     """Yield the rows of an Arrow IPC file or stream, in tables of about ``batch_bytes``.
 
     Every table has ``_source`` (the path) and ``_row`` (record number in the file). Buffers are validated, because a
-    flipped bit in an offset would otherwise read foreign memory; the format itself has no checksums, but those of the
-    seal that :func:`write_arrow` adds are verified. A corrupt record batch is reported; the batches after it come out where the file has an index (not in a stream), numbered as if the
-    lost one had no rows, since how many it had is lost with it.
+    flipped bit in an offset would otherwise read foreign memory. The format has no checksums; those of the seal that
+    :func:`write_arrow` adds are verified. A corrupt record batch is reported; the batches after it come out where the
+    file has an index (not in a stream), numbered as if the lost one had no rows, since how many it had is lost with it.
 
     Raises:
         DataError: The file as a whole cannot be read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as python_csv
+import dataclasses
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,8 @@ class _Records:
             if is_transient(error):
                 raise
             if text.tear is None:  # else the end of the stream is no wonder, and reported as what it is
-                self.report("CorruptCsv", f"the rest of the file cannot be read: {error}")
+                advice = "; raise block_bytes if a row is that long" if "straddles" in str(error) else ""
+                self.report("CorruptCsv", f"the rest of the file cannot be read: {error}{advice}")
         self._report_invalid()
 
     def report(self, error_type: str, message: str) -> None:
@@ -177,7 +179,7 @@ class _Records:
 
 def _header(piece: FileSlice, limits: Limits) -> list[str]:
     with open_slice(piece) as file:
-        text = CsvText(file, piece, limits, verify=False)
+        text = CsvText(file, piece, dataclasses.replace(limits, verify=False))
         beginning = text.read(_HEADER_BYTES)
     if text.has_invalid or b"\0" in beginning:  # a header may well begin with PAR1
         check_content(unmark_invalid(beginning[:_HEADER_BYTES]), piece.path, "CSV")

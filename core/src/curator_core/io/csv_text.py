@@ -1,4 +1,4 @@
-"""The text of a CSV file as Arrow's parser can take it: decompressed, always UTF-8, ending where the file is damaged."""
+"""The text of a CSV file as Arrow's parser can take it: decompressed, always UTF-8, ending where there is damage."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ class CsvText(io.RawIOBase):
         file: The file.
         piece: What it was listed as.
         limits: Caps on the expansion of compressed files.
-        verify: Overrides ``limits.verify``.
     """
 
-    def __init__(self, file: Any, piece: FileSlice, limits: Limits, *, verify: bool | None = None) -> None:
+    def __init__(self, file: Any, piece: FileSlice, limits: Limits) -> None:
         self.tear: StreamError | None = None
         """What ended the stream early."""
         self.has_invalid = False
@@ -37,9 +36,7 @@ class CsvText(io.RawIOBase):
         self.quotes = 0
         """How many quotation marks have been given out."""
         is_compressed = compression_of(piece.path) is not None
-        self._source = (
-            Decompressor(file, piece.path, limits, verify=verify) if is_compressed else ListedSize(file, piece)
-        )
+        self._source = Decompressor(file, piece.path, limits) if is_compressed else ListedSize(file, piece)
         self._held = b""
 
     def readable(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+from collections import deque
 from typing import BinaryIO
 
 from curator_core.errors import DataError
@@ -13,7 +13,7 @@ from curator_core.io.limits import Limits
 __all__ = ["Decompressor", "StreamError"]
 
 _CHUNK_BYTES = 2**20
-_HELD_BYTES = 64 * 2**20
+_HELD_BYTES = 32 * 2**20
 
 
 class StreamError(DataError):
@@ -34,17 +34,16 @@ class Decompressor:
     """A readable stream over a compressed file that gives out every byte that can be trusted, then raises.
 
     A flipped bit in a compressed file usually decodes, to wrong text, and is found by the checksum at the end. So the
-    file is decoded to its end before the first byte is given out; up to 64 MiB of text are kept from that, a longer
+    file is decoded to its end before the first byte is given out; up to 32 MiB of text are kept from that, a longer
     one is decoded a second time. Members that end in a valid checksum come out, nothing of a torn or corrupt one does.
 
     Args:
         file: The compressed file, open for reading.
         path: Its path; the extension names the compression.
         limits: Caps on the expansion, and whether to verify. Unverified, everything that can be decoded comes out.
-        verify: Overrides ``limits.verify``; a look at the first bytes needs no verification.
     """
 
-    def __init__(self, file: BinaryIO, path: str, limits: Limits | None = None, *, verify: bool | None = None) -> None:
+    def __init__(self, file: BinaryIO, path: str, limits: Limits | None = None) -> None:
         kind = compression_of(path)
         assert kind is not None, path
         self.path = path
@@ -52,8 +51,8 @@ class Decompressor:
         self._file = file
         self._limits = limits or Limits()
         self._decoder = MemberDecoder(file, kind)
-        self._must_verify = self._limits.verify if verify is None else verify
-        self._held: io.BytesIO | None = None
+        self._must_verify = self._limits.verify
+        self._held: _Held | None = None
         self._error: StreamError | None = None
         self._left = 0  # bytes to give out before the error
 
@@ -76,19 +75,17 @@ class Decompressor:
 
     def _verify(self) -> None:
         """Decode the file to its end, to know how much of it can be trusted."""
-        held: list[bytes] | None = []
+        self._held = _Held()
         try:
             while data := self._decode(_CHUNK_BYTES):
-                if held is not None:
-                    held.append(data)
+                if self._held is not None:
+                    self._held.add(data)
                     if self._decoder.given > _HELD_BYTES:
-                        held = None
+                        self._held = None
         except StreamError as error:
             self._error = error
             self._left = self._decoder.checked
-        if held is not None:
-            self._held = io.BytesIO(b"".join(held))
-        else:
+        if self._held is None:
             self._file.seek(0)
             self._decoder = MemberDecoder(self._file, self._kind)
 
@@ -119,3 +116,23 @@ class Decompressor:
             error_type="TornFile" if is_torn else "CorruptFile",
             source=self.path,
         )
+
+
+class _Held:
+    """Decoded chunks, given out once."""
+
+    def __init__(self) -> None:
+        self._chunks: deque[bytes] = deque()
+
+    def add(self, chunk: bytes) -> None:
+        self._chunks.append(chunk)
+
+    def read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and self._chunks:
+            chunk = self._chunks.popleft()
+            parts.append(chunk[:size])
+            if len(chunk) > size:
+                self._chunks.appendleft(chunk[size:])
+            size -= len(parts[-1])
+        return b"".join(parts)

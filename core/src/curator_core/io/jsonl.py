@@ -29,7 +29,7 @@ __all__ = ["read_jsonl", "sniff_jsonl", "write_jsonl"]
 
 _BOM = b"\xef\xbb\xbf"
 _BAD_RECORDS_PER_BLOCK = 1000
-_SNIFF_BYTES = 2**20
+_SNIFF_BYTES = 4 * 2**20
 _SNIFF_RECORDS = 64
 
 
@@ -75,7 +75,8 @@ def read_jsonl(
 
 def sniff_jsonl(piece: FileSlice) -> list[str]:
     """Return the columns of the first records of a file."""
-    blocks = line_blocks(piece, block_bytes=_SNIFF_BYTES, limits=Limits(), verify=False)
+    limits = Limits(max_record_bytes=_SNIFF_BYTES, verify=False)
+    blocks = line_blocks(piece, block_bytes=_SNIFF_BYTES, limits=limits)
     block = next(blocks, None)
     blocks.close()  # type: ignore[attr-defined]
     if block is None:

@@ -45,7 +45,7 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def line_blocks(piece: FileSlice, *, block_bytes: int, limits: Limits, verify: bool | None = None) -> Iterator[Block]:
+def line_blocks(piece: FileSlice, *, block_bytes: int, limits: Limits) -> Iterator[Block]:
     """Yield the lines of a slice in blocks of about ``block_bytes``.
 
     A line longer than ``limits.max_record_bytes`` is reported as a bad record and skipped without being held. Where a
@@ -53,7 +53,7 @@ def line_blocks(piece: FileSlice, *, block_bytes: int, limits: Limits, verify: b
     """
     with open_slice(piece) as file:
         if compression_of(piece.path) is not None:
-            lines = _Lines(Decompressor(file, piece.path, limits, verify=verify), piece.path, limits, offset=0)
+            lines = _Lines(Decompressor(file, piece.path, limits), piece.path, limits, offset=0)
         elif piece.start == 0:
             lines = _Lines(_SliceBytes(ListedSize(file, piece), 0, piece.end), piece.path, limits, offset=0)
         else:

@@ -1,10 +1,10 @@
 """Checksums for formats that lack them: a table of CRCs in front of the footer, where other readers do not look.
 
-Parquet's page checksums leave out page headers and the footer, and Arrow files have none at all, so a flipped bit can read
-as wrong data without an error. Both formats end in a footer that is found from the end of the file and names absolute
-positions in the data before it. What stands between the two is skipped by every reader, so a seal fits there::
+Parquet's page checksums leave out page headers and the footer, and Arrow files have none at all, so a flipped bit can
+read as wrong data without an error. Both formats end in a footer that is found from the end of the file and names
+absolute positions in the data before it. What stands between the two is skipped by every reader: there fits a seal::
 
-    data | CRC of every 64 KiB of the data | size of the data | CRC of footer and seal | mark | footer | its length, magic
+    data | CRC of each 64 KiB of it | size of the data | CRC of footer and seal | mark | footer | its length | magic
 
 A :class:`SealedFile` checks each block when it is first read, so a projection pays only for the columns it reads.
 """

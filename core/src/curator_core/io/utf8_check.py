@@ -10,7 +10,7 @@ import pyarrow as pa
 __all__ = ["INVALID_MARK", "incomplete_tail", "is_utf8", "mark_invalid", "unmark_invalid"]
 
 INVALID_MARK = "\ufdd0not utf-8:"
-"""Begins what stands for an invalid byte. U+FDD0 is reserved for use inside programs and never a character of a text."""
+"""Begins what stands for an invalid byte. U+FDD0 is reserved for use inside programs, never part of a text."""
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _MARKED = re.compile(f"{INVALID_MARK}([0-9a-f]{{2}})\ufdd1".encode())

@@ -1,0 +1,115 @@
+"""Read bombs through pipelines and report, for each, what came of it and how far the memory of the process has grown.
+
+Usage: python bombs.py FOLDER    prints one JSON object per bomb.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import resource
+import struct
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from curator_core import LocalExecutor, Pipeline
+from curator_core.io import TableReader
+from curator_core.io.compression import open_compressed
+from curator_image import Probe, ReadFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MIB = 2**20
+GOOD = b'{"text": "good"}\n'
+
+
+@dataclass
+class ReadLines(TableReader):
+    name = "lines"
+    format: ClassVar[str] = "jsonl"
+
+
+@dataclass
+class ReadCsv(TableReader):
+    name = "csv"
+    format: ClassVar[str] = "csv"
+
+
+def zstd(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with open_compressed(sink, "a.zst") as stream:
+        stream.write(data)
+    return sink.getvalue()
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = b"IDAT" + zlib.compress(b"")
+    chunks = [struct.pack(">I", len(each) - 4) + each + struct.pack(">I", zlib.crc32(each)) for each in (header, body)]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def write_long_line(path: Path) -> None:
+    with path.open("wb") as file:
+        file.write(GOOD + b'{"text": "')
+        for _ in range(1024):
+            file.write(b"x" * MIB)
+        file.write(b'"}\n' + GOOD)
+
+
+def bombs() -> Iterator[tuple[str, Callable[[Path], object]]]:
+    """Yield the name of each file and what writes it."""
+    zeros = bytes(64 * MIB)
+    for extension, compress, times in (("zst", zstd, 64), ("gz", gzip.compress, 32), ("bz2", bz2.compress, 64)):
+        member = compress(zeros)
+        yield f"bomb.jsonl.{extension}", lambda path, data=member * times: path.write_bytes(data)
+        yield f"bomb.csv.{extension}", lambda path, data=member * times: path.write_bytes(data)
+    yield "rows.jsonl.zst", lambda path: path.write_bytes(zstd(b"{}\n" * (60 * MIB)))
+    yield "bomb.jsonl.xz", lambda path: path.write_bytes(lzma.compress(zeros) * 16)
+    deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+    yield "deep.jsonl", lambda path: path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
+    yield "line.jsonl", write_long_line
+    yield "quote.csv", lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB))
+    yield "pixels.png", lambda path: path.write_bytes(png_claiming(60_000, 60_000))
+
+
+def run(path: Path) -> dict[str, object]:
+    stages = {".png": lambda: [ReadFolder(str(path)), Probe()], "csv": lambda: [ReadCsv(str(path))]}
+    kind = ".png" if path.suffix == ".png" else "csv" if ".csv" in path.name else "jsonl"
+    result = Pipeline("bomb", stages=stages.get(kind, lambda: [ReadLines(str(path))])()).run(LocalExecutor())
+    return {
+        "rows": sum(batch.num_rows for batch in result),
+        "records": [[record.error_type, record.source, record.row, record.message] for record in result.quarantined],
+    }
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main(folder: str, *only: str) -> None:
+    path = Path(folder) / "good.jsonl"
+    path.write_bytes(GOOD)
+    run(path)
+    (Path(folder) / "good.png").write_bytes(png_claiming(10, 10))
+    run(Path(folder) / "good.png")
+    for name, write in bombs():
+        path = Path(folder) / name
+        if only and name not in only:
+            continue
+        write(path)
+        base = peak_mib()
+        outcome = run(path)
+        sys.stdout.write(json.dumps({"name": name, "grown_mib": peak_mib() - base, **outcome}) + "\n")
+        path.unlink()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
