@@ -1,6 +1,6 @@
 """Read bombs through pipelines and report, for each, what came of it and how far the memory of the process has grown.
 
-Usage: python bombs.py FOLDER    prints one JSON object per bomb.
+Usage: python bombs.py FOLDER NAME…    prints one JSON object per bomb.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from curator_core.io.compression import open_compressed
 from curator_image import Probe, ReadFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 MIB = 2**20
 GOOD = b'{"text": "good"}\n'
@@ -64,20 +64,29 @@ def write_long_line(path: Path) -> None:
         file.write(b'"}\n' + GOOD)
 
 
-def bombs() -> Iterator[tuple[str, Callable[[Path], object]]]:
-    """Yield the name of each file and what writes it."""
-    zeros = bytes(64 * MIB)
-    for extension, compress, times in (("zst", zstd, 64), ("gz", gzip.compress, 32), ("bz2", bz2.compress, 64)):
-        member = compress(zeros)
-        yield f"bomb.jsonl.{extension}", lambda path, data=member * times: path.write_bytes(data)
-        yield f"bomb.csv.{extension}", lambda path, data=member * times: path.write_bytes(data)
-    yield "rows.jsonl.zst", lambda path: path.write_bytes(zstd(b"{}\n" * (60 * MIB)))
-    yield "bomb.jsonl.xz", lambda path: path.write_bytes(lzma.compress(zeros) * 16)
+def repeated(compress: Callable[[bytes], bytes], times: int) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(compress(bytes(64 * MIB)) * times)
+
+
+def write_deep_lines(path: Path) -> None:
     deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
-    yield "deep.jsonl", lambda path: path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
-    yield "line.jsonl", write_long_line
-    yield "quote.csv", lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB))
-    yield "pixels.png", lambda path: path.write_bytes(png_claiming(60_000, 60_000))
+    path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
+
+
+BOMBS: dict[str, Callable[[Path], object]] = {
+    "bomb.jsonl.zst": repeated(zstd, 64),
+    "bomb.jsonl.gz": repeated(gzip.compress, 32),
+    "bomb.jsonl.bz2": repeated(bz2.compress, 64),
+    "bomb.jsonl.xz": repeated(lzma.compress, 16),
+    "rows.jsonl.zst": lambda path: path.write_bytes(zstd(b"{}\n" * (60 * MIB))),
+    "bomb.csv.zst": repeated(zstd, 64),
+    "bomb.csv.gz": repeated(gzip.compress, 32),
+    "bomb.csv.bz2": repeated(bz2.compress, 64),
+    "deep.jsonl": write_deep_lines,
+    "line.jsonl": write_long_line,
+    "quote.csv": lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB)),
+    "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
+}
 
 
 def run(path: Path) -> dict[str, object]:
@@ -94,17 +103,15 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def main(folder: str, *only: str) -> None:
+def main(folder: str, *names: str) -> None:
     path = Path(folder) / "good.jsonl"
     path.write_bytes(GOOD)
     run(path)
     (Path(folder) / "good.png").write_bytes(png_claiming(10, 10))
     run(Path(folder) / "good.png")
-    for name, write in bombs():
+    for name in names:
         path = Path(folder) / name
-        if only and name not in only:
-            continue
-        write(path)
+        BOMBS[name](path)
         base = peak_mib()
         outcome = run(path)
         sys.stdout.write(json.dumps({"name": name, "grown_mib": peak_mib() - base, **outcome}) + "\n")

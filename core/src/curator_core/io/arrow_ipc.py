@@ -13,7 +13,7 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import is_data_error
-from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
@@ -99,7 +99,7 @@ def _open(file: Any, piece: FileSlice) -> Any:
             raise
         raise DataError(f"not a readable Arrow file: {error}", source=piece.path) from error
     check_seal(sealed, reader.schema.metadata, piece.path)
-    check_column_names(reader.schema.names, piece.path)
+    check_schema(reader.schema, piece.path)
     return reader
 
 

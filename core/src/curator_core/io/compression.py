@@ -26,7 +26,7 @@ def compression_of(path: str) -> Compression | None:
     >>> compression_of("a.jsonl.zst"), compression_of("a.jsonl")
     ('zstd', None)
     """
-    name = path.partition("::")[0].lower()
+    name = (path.partition("::")[0] if "://" in path else path).lower()
     return next((kind for extension, kind in COMPRESSED_EXTENSIONS.items() if name.endswith(extension)), None)
 
 

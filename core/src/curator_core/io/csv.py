@@ -66,6 +66,7 @@ def read_csv(
             if is_last and table.num_rows and text.tear is not None:
                 # It may have been cut anywhere, even at a line break inside quotes.
                 valid, kept = table.slice(0, table.num_rows - 1), rows[:-1]
+                records.go_back_to(int(rows[-1]))
             elif is_last and text.quotes % 2 and _spans_lines(table):
                 valid, kept = table.slice(0, table.num_rows - 1), rows[:-1]
                 message = "a quotation that begins in this row is never closed: the rest of the file is in it"
@@ -144,6 +145,10 @@ class _Records:
 
     def report(self, error_type: str, message: str) -> None:
         current().bad_record(BadRecord(message, self._path, self._next, error_type=error_type))
+
+    def go_back_to(self, row: int) -> None:
+        """Let the next report be about a row that was left out."""
+        self._next = row
 
     def _number(self, count: int) -> Any:
         # Arrow reads ahead, so rows that come after this table may already be known to be invalid.

@@ -125,6 +125,6 @@ def decode_errors() -> tuple[type[Exception], ...]:
 _NEW_MEMBER: dict[str, Callable[[], Any]] = {
     "gzip": lambda: zlib.decompressobj(_GZIP_WBITS),
     "bz2": bz2.BZ2Decompressor,
-    "xz": lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES),
+    "xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY_BYTES),
     "zstd": lambda: zstd_module().ZstdDecompressor(),
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from curator_core.tasks import FileSlice
 
-__all__ = ["full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
+__all__ = ["check_name", "full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
 
 _TRANSIENT_ERRNOS = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
@@ -29,9 +29,12 @@ def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
         ConfigError: The protocol is unknown.
     """
     import fsspec
+    from fsspec.implementations.local import make_path_posix
     from fsspec.registry import known_implementations
 
-    protocol = url.partition("://")[0] if "://" in url else "file"
+    if "://" not in url:  # a plain path, in which "::" means nothing
+        return fsspec.filesystem("file"), make_path_posix(url)
+    protocol = url.partition("://")[0]
     try:
         filesystem, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
@@ -78,6 +81,7 @@ def open_slice(piece: FileSlice) -> Any:
     Raises:
         DataError: The file is not there, may not be read, or is no longer the file that was listed.
     """
+    check_name(piece)
     filesystem, path = open_filesystem(piece.path)
     try:
         if is_local(filesystem):
@@ -96,6 +100,19 @@ def open_slice(piece: FileSlice) -> Any:
             fix="do not change input files during a run; start it again",
         )
     return file
+
+
+def check_name(piece: FileSlice) -> None:
+    """Refuse a file whose name is not text: neither a column nor a record could hold it.
+
+    Raises:
+        DataError: Shows the name with its odd bytes as escapes.
+    """
+    try:
+        piece.path.encode()
+    except UnicodeEncodeError as error:
+        shown = piece.path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        raise DataError("the name of the file is not UTF-8", source=shown, fix="rename the file") from error
 
 
 def _check_regular(path: str, source: str) -> None:

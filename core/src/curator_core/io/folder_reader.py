@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.errors import DataError
-from curator_core.io.filesystems import open_slice
+from curator_core.io.filesystems import check_name, open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
 from curator_core.recording import BadRecord, current
@@ -54,8 +54,9 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
             try:
                 size, content = self._read(piece)
             except DataError as error:
-                message = error.message.removeprefix(f"{piece.path}: ")
-                current().bad_record(BadRecord(message, piece.path, 0, error_type="UnreadableFile"))
+                source = error.source or piece.path
+                message = error.message.removeprefix(f"{source}: ")
+                current().bad_record(BadRecord(message, source, 0, error_type="UnreadableFile"))
                 continue
             if rows and held_bytes + len(content or b"") > self.batch_bytes:
                 yield self._batch(rows, task)
@@ -70,6 +71,7 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
 
     def _read(self, piece: FileSlice) -> tuple[int | None, bytes | None]:
         largest = self.limits.max_file_bytes
+        check_name(piece)
         if not self.with_bytes:
             return piece.file_bytes, None
         if (piece.file_bytes or 0) <= largest:

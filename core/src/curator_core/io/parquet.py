@@ -13,7 +13,7 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import is_data_error
-from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
@@ -119,7 +119,7 @@ def _open(file: Any, piece: FileSlice) -> pq.ParquetFile:
             raise
         raise DataError(f"not a readable Parquet file: {error}", source=piece.path) from error
     check_seal(sealed, schema.metadata, piece.path)
-    check_column_names(schema.names, piece.path)
+    check_schema(schema, piece.path)
     return parquet
 
 

@@ -31,7 +31,7 @@ SEAL_KEY = b"curator.sealed"
 _BLOCK_BYTES = 2**16
 _MARK = b"CURSEAL1"
 _LAST_BYTES = 16  # enough for length and magic
-_END = struct.Struct("<QI4x8s")  # size of the data, CRC, mark: the seal stays a multiple of eight bytes, as Arrow likes
+_END = struct.Struct("<QQ8s")  # size of the data, CRC, mark: the seal stays a multiple of eight bytes, as Arrow likes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import DataError
+from curator_core.errors import CuratorError, DataError
+from curator_core.io.filesystems import is_transient
 from curator_core.io.formats import format_named
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
@@ -67,8 +68,17 @@ class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
             try:
                 yield from tables
             except DataError as error:
-                message = error.message.removeprefix(f"{piece.path}: ")
-                current().bad_record(BadRecord(message, piece.path, error.row or 0, error_type="UnreadableFile"))
+                source = error.source or piece.path
+                message = error.message.removeprefix(f"{source}: ")
+                current().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))
+            except CuratorError:
+                raise
+            except Exception as error:
+                # Isolation border: a damaged file may make a parser raise anything, which must not cost its neighbours.
+                if is_transient(error):
+                    raise
+                message = f"the file cannot be read: {type(error).__name__}: {error}"
+                current().bad_record(BadRecord(message, piece.path, 0, error_type=type(error).__name__))
 
 
 @dataclass
