@@ -18,9 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core import LocalExecutor, Pipeline
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curator_core import LocalExecutor, Pipeline, processing_stage
 from curator_core.io import TableReader
 from curator_core.io.compression import open_compressed
+from curator_core.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
 from curator_image import Probe, ReadFolder
 
 if TYPE_CHECKING:
@@ -34,6 +38,12 @@ GOOD = b'{"text": "good"}\n'
 class ReadLines(TableReader):
     name = "lines"
     format: ClassVar[str] = "jsonl"
+
+
+@dataclass
+class ReadParquet(TableReader):
+    name = "parquet"
+    format: ClassVar[str] = "parquet"
 
 
 @dataclass
@@ -68,6 +78,11 @@ def repeated(compress: Callable[[bytes], bytes], times: int) -> Callable[[Path],
     return lambda path: path.write_bytes(compress(bytes(64 * MIB)) * times)
 
 
+def write_repeated_text(path: Path) -> None:
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array(["x" * MIB]))
+    pq.write_table(pa.table({"text": text}), path, store_schema=False)
+
+
 def write_deep_lines(path: Path) -> None:
     deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
     path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
@@ -85,14 +100,26 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "deep.jsonl": write_deep_lines,
     "line.jsonl": write_long_line,
     "quote.csv": lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB)),
+    "text.parquet": write_repeated_text,
     "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
 }
 
 
+@processing_stage(name="forget")
+def forget_text(batch: TableBatch) -> TableBatch:
+    return batch.with_data(batch.data.select(["_row"]))
+
+
+def stages_for(path: Path) -> list[object]:
+    if path.suffix == ".png":
+        return [ReadFolder(str(path)), Probe()]
+    if path.suffix == ".parquet":
+        return [ReadParquet(str(path)), forget_text]
+    return [ReadCsv(str(path)) if ".csv" in path.name else ReadLines(str(path))]
+
+
 def run(path: Path) -> dict[str, object]:
-    stages = {".png": lambda: [ReadFolder(str(path)), Probe()], "csv": lambda: [ReadCsv(str(path))]}
-    kind = ".png" if path.suffix == ".png" else "csv" if ".csv" in path.name else "jsonl"
-    result = Pipeline("bomb", stages=stages.get(kind, lambda: [ReadLines(str(path))])()).run(LocalExecutor())
+    result = Pipeline("bomb", stages=stages_for(path)).run(LocalExecutor())
     return {
         "rows": sum(batch.num_rows for batch in result),
         "records": [[record.error_type, record.source, record.row, record.message] for record in result.quarantined],

@@ -23,6 +23,7 @@ EXPECTED = {
     "deep.jsonl": (2, ["InvalidJson", "InvalidJson"], "depth"),
     "line.jsonl": (2, ["RecordTooLong"], "max_record_bytes"),
     "quote.csv": (1, ["CorruptCsv"], "block_bytes"),
+    "text.parquet": (3000, [], ""),
     "pixels.png": (0, ["UnreadableImage"], "max_pixels"),
 }
 

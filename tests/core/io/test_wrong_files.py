@@ -1,8 +1,10 @@
 """Files as users really have them: each gives the right rows, or a record with file, offset and reason."""
 
 import gzip
+import io
 import os
 import socket
+import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -286,3 +288,24 @@ def test_limits_can_be_raised_where_they_are_met(tmp_path):
     assert (texts, records) == ([], [("a.jsonl", 0, "RecordTooLong")])
     assert "max_record_bytes" in messages(result)[0]
     assert run(ReadLines(str(tmp_path), max_record_bytes=10_000))[0] == ["x" * 5000]
+
+
+def test_members_of_archives_are_streamed_and_links_out_of_them_lead_nowhere(tmp_path):
+    (tmp_path / "secret.jsonl").write_bytes(b'{"text": "secret"}\n')
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    with tarfile.open(inside / "a.tar", "w") as archive:
+        for name in ("good.jsonl", "../../escaped.jsonl"):
+            member = tarfile.TarInfo(name)
+            member.size = len(GOOD)
+            archive.addfile(member, io.BytesIO(GOOD))
+        for name, target in (("link.jsonl", "../secret.jsonl"), ("abs.jsonl", str(tmp_path / "secret.jsonl"))):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
+    before = sorted(path for path in tmp_path.rglob("*"))
+    texts, _, result = run(ReadLines(f"tar://*.jsonl::{inside}/a.tar"))
+    assert texts == ["good"]
+    assert [record.source.split("::")[0] for record in result.quarantined] == ["tar://abs.jsonl", "tar://link.jsonl"]
+    assert all("not found" in message for message in messages(result))
+    assert sorted(path for path in tmp_path.rglob("*")) == before

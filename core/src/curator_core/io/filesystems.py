@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
@@ -87,10 +88,13 @@ def open_slice(piece: FileSlice) -> Any:
         if is_local(filesystem):
             _check_regular(path, piece.path)
         file = filesystem.open(path, "rb")
-    except OSError as error:
+    except (OSError, LookupError) as error:  # archives raise KeyError, for a link that leads out of them
         if is_transient(error):
             raise
-        raise DataError(f"cannot open the file: {error.strerror or error}", source=piece.path) from error
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot open the file: {reason}", source=piece.path) from error
+    if not is_local(filesystem):
+        weakref.finalize(file, id, filesystem)  # an archive that is collected closes the files opened in it
     size = getattr(file, "size", None)
     if piece.file_bytes is not None and size is not None and size != piece.file_bytes:
         file.close()

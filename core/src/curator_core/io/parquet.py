@@ -13,6 +13,7 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import is_data_error
+from curator_core.io.parquet_batches import decoded_parts, repeating_columns, rows_per_batch
 from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
@@ -38,27 +39,33 @@ def read_parquet(
 ) -> Iterator[pa.Table]:
     """Yield the rows of a Parquet file, or of some of its row groups, in tables of about ``batch_bytes``.
 
-    Every table has ``_source`` (the path) and ``_row`` (record number in the file). Page checksums are verified where
-    the file has them. A corrupt row group is reported as a bad record at its first lost row; the others come out.
+    Every table has ``_source`` (the path) and ``_row`` (record number in the file). Checksums are verified where the
+    file has them: those of pages, and the seal that :func:`write_parquet` adds. A corrupt row group is reported as a
+    bad record at its first lost row; the others come out.
 
     Raises:
         DataError: The file as a whole cannot be read.
     """
     with open_slice(piece) as file:
-        parquet = _open(file, piece)
-        metadata = parquet.metadata
-        wanted = _wanted(parquet.schema_arrow.names, columns)
+        sealed = _sealed(file, piece)
+        parquet = _open(sealed, piece)
+        metadata, schema = parquet.metadata, parquet.schema_arrow
+        wanted = _wanted(schema.names, columns)
+        groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
+        repeating = repeating_columns(metadata, schema, groups)
+        if repeating:
+            parquet = _open(sealed, piece, metadata=metadata, read_dictionary=repeating)
         group_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         first_rows = np.concatenate([[0], np.cumsum(group_rows)])
-        for group in range(*(piece.row_groups or (0, len(group_rows)))):
+        for group in groups:
             row = int(first_rows[group])
-            rows_per_batch = _rows_per_batch(metadata.row_group(group), batch_bytes)
+            rows = rows_per_batch(metadata.row_group(group), schema, batch_bytes)
             try:
-                for batch in parquet.iter_batches(rows_per_batch, row_groups=[group], columns=wanted):
+                for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
                     batch.validate(full=True)
-                    table = pa.Table.from_batches([batch])
-                    yield with_provenance(table, piece.path, np.arange(row, row + len(batch)), columns)
-                    row += len(batch)
+                    for table in decoded_parts(batch, schema, batch_bytes):
+                        yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
+                        row += len(table)
             except _READ_ERRORS as error:
                 if not is_data_error(error, file_bytes=piece.file_bytes, limits=limits):
                     raise
@@ -94,7 +101,7 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
     """Return the compressed bytes of every row group; None where the footer cannot be read."""
     try:
         with open_slice(piece) as file:
-            metadata = _open(file, piece).metadata
+            metadata = _open(_sealed(file, piece), piece).metadata
             return [_compressed_bytes(metadata.row_group(i)) for i in range(metadata.num_row_groups)]
     except DataError:
         return None  # reading it will report why
@@ -103,14 +110,17 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
 def sniff_parquet(piece: FileSlice) -> list[str]:
     """Return the columns named in the footer."""
     with open_slice(piece) as file:
-        names = _open(file, piece).schema_arrow.names
+        names = _open(_sealed(file, piece), piece).schema_arrow.names
     return [own_name(name, taken=names) for name in names]
 
 
-def _open(file: Any, piece: FileSlice) -> pq.ParquetFile:
+def _sealed(file: Any, piece: FileSlice) -> SealedFile:
+    return SealedFile(file, PARQUET_FOOTER, piece.path)
+
+
+def _open(sealed: SealedFile, piece: FileSlice, **options: Any) -> pq.ParquetFile:
     try:
-        sealed = SealedFile(file, PARQUET_FOOTER, piece.path)
-        parquet = pq.ParquetFile(sealed, page_checksum_verification=True)
+        parquet = pq.ParquetFile(sealed, page_checksum_verification=True, **options)
         schema = parquet.schema_arrow
     except DataError:
         raise
@@ -127,10 +137,6 @@ def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | 
     if columns is None:
         return None
     return [name for name in names if own_name(name, taken=names) in columns]
-
-
-def _rows_per_batch(group: Any, batch_bytes: int) -> int:
-    return int(max(1, batch_bytes * group.num_rows // max(1, group.total_byte_size)))
 
 
 def _compressed_bytes(group: Any) -> int:
