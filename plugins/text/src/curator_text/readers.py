@@ -28,8 +28,8 @@ class DocumentReader(TableReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
-        max_record_bytes: A longer record is quarantined.
-        max_expansion: Decompressed bytes allowed per compressed byte, against decompression bombs.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -70,8 +70,8 @@ class ReadJsonl(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
-        max_record_bytes: A longer record is quarantined.
-        max_expansion: Decompressed bytes allowed per compressed byte, against decompression bombs.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -92,8 +92,8 @@ class ReadParquet(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
-        max_record_bytes: A longer record is quarantined.
-        max_expansion: Decompressed bytes allowed per compressed byte, against decompression bombs.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -114,8 +114,8 @@ class ReadCsv(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
-        max_record_bytes: A longer record is quarantined.
-        max_expansion: Decompressed bytes allowed per compressed byte, against decompression bombs.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
         verify: Check compressed files to their end before the first row comes out.
     """
 
