@@ -9,9 +9,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / "core", *sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))]
-DISTRIBUTION_OF = {"PIL": "pillow", "yaml": "pyyaml", "pydantic_core": "pydantic"}
+DISTRIBUTION_OF = {"PIL": "pillow", "backports": "backports.zstd", "yaml": "pyyaml", "pydantic_core": "pydantic"}
 # The conformance kit is called from a plugin's own tests, which bring pytest.
 NOT_NEEDED_TO_RUN = {"pytest"}
+# Part of the standard library since Python 3.14, imported only there.
+STANDARD_LATER = {"compression"}
 
 
 class RuntimeImports(ast.NodeVisitor):
@@ -38,7 +40,7 @@ def imported_distributions(folder):
     found = RuntimeImports()
     for path in folder.glob("src/**/*.py"):
         found.visit(ast.parse(path.read_text(encoding="utf-8")))
-    foreign = found.names - sys.stdlib_module_names - NOT_NEEDED_TO_RUN
+    foreign = found.names - sys.stdlib_module_names - NOT_NEEDED_TO_RUN - STANDARD_LATER
     return {DISTRIBUTION_OF.get(name, name).replace("_", "-") for name in foreign}
 
 

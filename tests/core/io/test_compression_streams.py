@@ -11,16 +11,17 @@ import pytest
 
 from curator_core.errors import DataError
 from curator_core.io import Limits, read_csv, read_jsonl, write_csv, write_jsonl
-from curator_core.io.compression import Decompressor
+from curator_core.io.compression import open_compressed
+from curator_core.io.decompression import Decompressor
 from curator_core.recording import Recording
 from curator_core.tasks import FileSlice
 
 
 def zstd(data):
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
+    file = io.BytesIO()
+    with open_compressed(file, "a.zst") as stream:
         stream.write(data)
-    return sink.getvalue().to_pybytes()
+    return file.getvalue()
 
 
 COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}
@@ -73,20 +74,61 @@ def test_several_members_and_offsets_of_the_decompressed_text(tmp_path, codec):
 
 @every_codec
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.9, 0.999])
-def test_a_truncated_file_gives_all_whole_records_before_the_tear(tmp_path, codec, share):
+def test_unverified_a_truncated_file_gives_all_whole_records_before_the_tear(tmp_path, codec, share):
     text = "".join(lines(20_000)).encode()
     whole = COMPRESS[codec](text)
     torn = whole[: int(len(whole) * share)]
     path = tmp_path / f"torn.jsonl.{codec}"
     path.write_bytes(torn)
 
-    rows, bad = read(path, batch_bytes=200_000)
+    rows, bad = read(path, batch_bytes=200_000, limits=Limits(verify=False))
 
     decodable = decode_as_far_as_possible(codec, torn)
     assert [row["n"] for row in rows] == list(range(decodable.count(b"\n")))
     assert [record.error_type for record in bad] == ["TornFile"]
     assert bad[0].row == decodable.rfind(b"\n") + 1
-    assert bad[0].payload == decodable[bad[0].row :][:256]
+    assert bad[0].payload == (decodable[bad[0].row :][:256] or None)
+
+
+@every_codec
+def test_nothing_of_a_damaged_member_comes_out_and_the_members_before_it_do(tmp_path, codec):
+    parts = [COMPRESS[codec]("".join(lines(2000, start)).encode()) for start in (0, 2000)]
+    first_bytes = len("".join(lines(2000)))
+    path = tmp_path / f"damaged.jsonl.{codec}"
+    middle = len(parts[1]) // 2
+    flipped = parts[1][:middle] + bytes([parts[1][middle] ^ 0x10]) + parts[1][middle + 1 :]
+    for damaged in (flipped, parts[1][:middle]):
+        path.write_bytes(parts[0] + damaged)
+        rows, bad = read(path)
+        assert [row["n"] for row in rows] == list(range(2000))
+        assert [(record.error_type in ("TornFile", "CorruptFile"), record.row) for record in bad] == [
+            (True, first_bytes)
+        ]
+        assert "verify: false" in bad[0].message
+
+
+@every_codec
+def test_a_file_too_long_to_be_kept_is_verified_too(tmp_path, codec, monkeypatch):
+    monkeypatch.setattr("curator_core.io.decompression._HELD_BYTES", 100_000)
+    text = "".join(lines(20_000)).encode()
+    path = tmp_path / f"long.jsonl.{codec}"
+    path.write_bytes(COMPRESS[codec](text))
+    rows, bad = read(path, batch_bytes=50_000)
+    assert ([row["n"] for row in rows], bad) == (list(range(20_000)), [])
+    path.write_bytes(COMPRESS[codec](text) + COMPRESS[codec](text)[:-20])
+    rows, bad = read(path, batch_bytes=50_000)
+    assert [row["n"] for row in rows] == list(range(20_000))
+    assert [(record.error_type, record.row) for record in bad] == [("TornFile", len(text))]
+
+
+@every_codec
+@pytest.mark.parametrize("content", [b"", b'{"n": 1}\n', b"PAR1 and more"])
+def test_what_is_not_compressed_is_reported_at_its_start(tmp_path, codec, content):
+    path = tmp_path / f"not.jsonl.{codec}"
+    path.write_bytes(content)
+    rows, bad = read(path)
+    assert not rows
+    assert [(record.source, record.row) for record in bad] == [(str(path), 0)]
 
 
 def decode_as_far_as_possible(codec, data):
@@ -112,7 +154,7 @@ def test_garbage_after_the_data_is_reported_and_zero_padding_is_not(tmp_path, co
     path.write_bytes(data + b"garbage " * 20)
     rows, bad = read(path)
     assert len(rows) == 50
-    assert [record.error_type for record in bad] == ["TornFile"]
+    assert [record.error_type for record in bad] in (["TornFile"], ["CorruptFile"])
     if codec != "zst":
         path.write_bytes(data + bytes(1000))
         assert read(path) == (rows, [])
@@ -151,6 +193,8 @@ def test_torn_csv_gives_the_rows_before_the_tear(tmp_path):
     path = tmp_path / "torn.csv.gz"
     path.write_bytes(whole[: len(whole) // 2])
     rows, bad = read(path, read_csv, batch_bytes=5000)
+    assert (rows, [(record.error_type, record.row) for record in bad]) == ([], [("TornFile", 0)])
+    rows, bad = read(path, read_csv, batch_bytes=5000, limits=Limits(verify=False))
     assert 1000 < len(rows) < 4000
     assert [(row["n"], row["text"], row["_row"]) for row in rows] == [
         (str(n), f"{n * 7919}\nsecond line", n) for n in range(len(rows))

@@ -131,3 +131,29 @@ def test_what_is_no_arrow_file_is_a_clear_error(tmp_path):
         (tmp_path / "no.arrow").write_bytes(content)
         with pytest.raises(DataError, match="not a readable Arrow file"):
             read(read_arrow, tmp_path / "no.arrow")
+
+
+@pytest.mark.parametrize("damaged", [b"outer", b"inner", b"UTCX", b"items"])
+def test_a_schema_with_names_that_are_not_text_is_a_clear_error(tmp_path, damaged):
+    inner = pa.struct([("inner", pa.timestamp("us", "UTCX")), ("list", pa.list_(pa.field("items", pa.int8())))])
+    path = tmp_path / "names.arrow"
+    with path.open("wb") as file, pa.ipc.new_stream(file, pa.schema([("outer", inner)])):
+        pass
+    path.write_bytes(path.read_bytes().replace(damaged, b"\x80" + damaged[1:]))
+    with pytest.raises(DataError, match="the schema is corrupt"):
+        read(read_arrow, path)
+
+
+def test_an_absurd_claim_of_memory_is_about_the_file(tmp_path):
+    path = tmp_path / "claim.arrow"
+    table = pa.table({"text": ["some text that is long enough to be compressed " * 10] * 100})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with path.open("wb") as file, pa.ipc.new_file(file, table.schema, options=options) as writer:
+        writer.write_table(table)
+    data = path.read_bytes()
+    # A compressed buffer starts with its decompressed length, in eight bytes, before zstd's magic number.
+    start = data.index(b"\x28\xb5\x2f\xfd") - 8
+    path.write_bytes(data[:start] + (2**58).to_bytes(8, "little") + data[start + 8 :])
+    rows, bad = read(read_arrow, path)
+    assert not rows
+    assert [record.error_type for record in bad] == ["CorruptArrow"]

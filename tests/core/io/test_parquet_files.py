@@ -159,3 +159,33 @@ def test_large_tables_get_several_row_groups_and_large_groups_several_batches(tm
     tables, _ = read(path, batch_bytes=8 * 2**20)
     assert len(tables) >= 8
     assert np.array_equal(pa.concat_tables(tables)["n"].to_numpy(), noise)
+
+
+@given(
+    texts=st.lists(st.sampled_from(["", "a", "é" * 50, "x" * 700, None]), min_size=2, max_size=20),
+    group=st.integers(200, 2000),
+    batch_bytes=st.integers(500, 50_000),
+)
+@settings(max_examples=20)
+def test_text_that_repeats_is_decoded_in_tables_of_the_size_asked_for(tmp_path_factory, texts, group, batch_bytes):
+    path = tmp_path_factory.getbasetemp() / "repeats.parquet"
+    texts = texts * 100
+    table = pa.table({"text": pa.array(texts, pa.string()), "n": list(range(len(texts)))})
+    pq.write_table(table, path, row_group_size=group)
+    tables, bad = read(path, batch_bytes=batch_bytes)
+    assert not bad
+    assert [text for each in tables for text in each["text"].to_pylist()] == texts
+    assert [row for each in tables for row in each["_row"].to_pylist()] == list(range(len(texts)))
+    assert {each.schema.field("text").type for each in tables} == {pa.string()}
+    for each in tables:
+        sizes = [len((text or "").encode()) for text in each["text"].to_pylist()]
+        assert sum(sizes) <= batch_bytes or len(sizes) == 1
+
+
+def test_rows_that_take_next_to_nothing_in_the_file_come_in_small_tables(tmp_path):
+    path = tmp_path / "zeros.parquet"
+    pq.write_table(pa.table({"n": np.zeros(2_000_000, dtype=np.int64)}), path, row_group_size=2_000_000)
+    assert path.stat().st_size < 100_000
+    tables, _ = read(path, batch_bytes=10**6)
+    assert max(table.num_rows for table in tables) <= 10**6 // 8
+    assert sum(table.num_rows for table in tables) == 2_000_000

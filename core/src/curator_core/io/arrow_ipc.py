@@ -1,4 +1,4 @@
-"""Read and write Arrow IPC files (and read IPC streams), one record batch at a time, surviving a corrupt one."""
+"""Read and write Arrow IPC files, sealed (and read IPC streams), batch by batch, surviving a corrupt one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import is_transient, open_slice
+from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.io.memory_claims import is_data_error
+from curator_core.io.provenance import check_schema, own_name, with_provenance
+from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ __all__ = ["read_arrow", "sniff_arrow", "write_arrow"]
 
 _FILE_MAGIC = b"ARROW1"
 _RECORD_BATCH_BYTES = 16 * 2**20
-_ARROW_ERRORS = (pa.ArrowException, OSError, ValueError)
+_READ_ERRORS = (pa.ArrowException, DataError, OSError, ValueError)
 
 
 def read_arrow(
@@ -33,22 +35,22 @@ def read_arrow(
     *,
     columns: Sequence[str] | None = None,
     batch_bytes: int = DEFAULT_BLOCK_BYTES,
-    limits: Limits | None = None,  # noqa: ARG001 - all readers take the same arguments
+    limits: Limits | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of an Arrow IPC file or stream, in tables of about ``batch_bytes``.
 
     Every table has ``_source`` (the path) and ``_row`` (record number in the file). Buffers are validated, because a
-    flipped bit in an offset would otherwise read foreign memory; the format itself has no checksums. A corrupt record
-    batch is reported; the batches after it come out where the file has an index (not in a stream), numbered as if the
-    lost one had no rows, since how many it had is lost with it.
+    flipped bit in an offset would otherwise read foreign memory. The format has no checksums; those of the seal that
+    :func:`write_arrow` adds are verified. A corrupt record batch is reported; the batches after it come out where the
+    file has an index (not in a stream), numbered as if the lost one had no rows, since how many it had is lost with it.
 
     Raises:
         DataError: The file as a whole cannot be read.
     """
     with open_slice(piece) as file:
-        reader = _open(file, piece.path)
+        reader = _open(file, piece)
         row = 0
-        for index, batch in _batches(reader):
+        for index, batch in _batches(reader, piece, limits):
             if isinstance(batch, BaseException):
                 message = f"record batch {index} cannot be read: {batch}"
                 current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptArrow"))
@@ -64,36 +66,44 @@ def read_arrow(
 
 
 def write_arrow(table: pa.Table, path: str) -> int:
-    """Write an Arrow IPC file (zstd buffers); return the bytes written."""
+    """Write an Arrow IPC file (zstd buffers, a seal over the whole file); return the bytes written."""
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), SEAL_KEY: b"1"})
     options = pa.ipc.IpcWriteOptions(compression="zstd", unify_dictionaries=True)
     rows = max(1, _RECORD_BATCH_BYTES * table.num_rows // max(1, table.nbytes))
     with atomic_output(path) as file:
-        with pa.ipc.new_file(file, table.schema, options=options) as writer:
+        sink = SealingFile(file, ARROW_FOOTER)
+        with pa.ipc.new_file(sink, table.schema, options=options) as writer:
             writer.write_table(table, max_chunksize=rows)
+            sink.begin_footer()
+        sink.finish()
         return file.tell()
 
 
 def sniff_arrow(piece: FileSlice) -> list[str]:
     """Return the columns of the schema."""
     with open_slice(piece) as file:
-        names = _open(file, piece.path).schema.names
+        names = _open(file, piece).schema.names
     return [own_name(name, taken=names) for name in names]
 
 
-def _open(file: Any, path: str) -> Any:
+def _open(file: Any, piece: FileSlice) -> Any:
     try:
         is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
         file.seek(0)
-        reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-    except _ARROW_ERRORS as error:
-        if is_transient(error):
+        sealed = SealedFile(file, ARROW_FOOTER, piece.path)
+        reader = pa.ipc.open_file(sealed) if is_file else pa.ipc.open_stream(sealed)
+    except DataError:
+        raise
+    except _READ_ERRORS as error:
+        if not is_data_error(error, file_bytes=piece.file_bytes):
             raise
-        raise DataError(f"not a readable Arrow file: {error}", source=path) from error
-    check_column_names(reader.schema.names, path)
+        raise DataError(f"not a readable Arrow file: {error}", source=piece.path) from error
+    check_seal(sealed, reader.schema.metadata, piece.path)
+    check_schema(reader.schema, piece.path)
     return reader
 
 
-def _batches(reader: Any) -> Iterator[tuple[int, Any]]:
+def _batches(reader: Any, piece: FileSlice, limits: Limits | None) -> Iterator[tuple[int, Any]]:
     """Yield record batches with their numbers, or the error in place of one that is corrupt."""
     count = getattr(reader, "num_record_batches", None)  # a stream has no index
     for index in itertools.count() if count is None else range(count):
@@ -102,8 +112,8 @@ def _batches(reader: Any) -> Iterator[tuple[int, Any]]:
             batch.validate(full=True)
         except StopIteration:  # noqa: PERF203 - each batch may fail on its own
             return
-        except _ARROW_ERRORS as error:
-            if is_transient(error):
+        except _READ_ERRORS as error:
+            if not is_data_error(error, file_bytes=piece.file_bytes, limits=limits):
                 raise
             yield index, error
             if count is None:

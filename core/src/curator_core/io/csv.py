@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import csv as python_csv
+import dataclasses
 import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
-from curator_core.io.compression import Decompressor, compression_of, open_compressed
+from curator_core.io.compression import open_compressed
+from curator_core.io.csv_text import CsvText
 from curator_core.io.filesystems import is_transient, open_slice
+from curator_core.io.foreign_content import check_content
 from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
 from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.io.utf8_check import INVALID_MARK, unmark_invalid
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["read_csv", "sniff_csv", "write_csv"]
 
 _HEADER_BYTES = 2**20
+_BAD_RECORDS_PER_TABLE = 1000
 _MAX_BLOCK_BYTES = 2**31 - 2**16  # Arrow counts a block's bytes in 32 bits
 
 
@@ -53,16 +59,26 @@ def read_csv(
     if not header:
         return
     with open_slice(piece) as file:
-        stream = _Stream(file, piece.path, limits)
+        text = CsvText(file, piece, limits)
         records = _Records(piece.path, header)
-        for table, rows, is_last in _mark_last(records.tables(stream, batch_bytes)):
-            # The last row before a tear may have been cut anywhere, even at a line break inside quotes.
-            count = table.num_rows - 1 if is_last and stream.tear is not None else table.num_rows
-            if count:
-                text, kept = _as_text(table.slice(0, count), rows[:count], piece.path)
-                yield with_provenance(text, piece.path, kept, columns)
-        if stream.tear is not None:
-            records.report("TornFile", stream.tear.message.removeprefix(f"{piece.path}: "))
+        for table, rows, is_last in _mark_last(records.tables(text, batch_bytes)):
+            valid, kept = table, rows
+            if is_last and table.num_rows and text.tear is not None:
+                # It may have been cut anywhere, even at a line break inside quotes.
+                valid, kept = table.slice(0, table.num_rows - 1), rows[:-1]
+                records.go_back_to(int(rows[-1]))
+            elif is_last and text.quotes % 2 and _spans_lines(table):
+                valid, kept = table.slice(0, table.num_rows - 1), rows[:-1]
+                message = "a quotation that begins in this row is never closed: the rest of the file is in it"
+                current().bad_record(
+                    BadRecord(message, piece.path, int(rows[-1]), "UnclosedQuotation", _payload(table, -1))
+                )
+            if text.has_invalid:
+                valid, kept = _without_invalid(valid, kept, piece.path)
+            if len(kept):
+                yield with_provenance(valid, piece.path, kept, columns)
+        if text.tear is not None:
+            records.report(text.tear.error_type, text.tear.message.removeprefix(f"{piece.path}: "))
 
 
 def write_csv(table: pa.Table, path: str) -> int:
@@ -89,50 +105,28 @@ def sniff_csv(piece: FileSlice) -> list[str]:
     return [own_name(name, taken=header) for name in header]
 
 
-class _Stream(io.RawIOBase):
-    """The text of the file; ends at a tear instead of raising, so that the rows before it can be parsed."""
-
-    def __init__(self, file: Any, path: str, limits: Limits) -> None:
-        self._source = Decompressor(file, path, limits) if compression_of(path) else file
-        self.tear: DataError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            data: bytes = self._source.read(size)
-        except DataError as error:
-            self.tear = error
-            return b""
-        return data
-
-
 class _Records:
     """Parse a file and number its records, those left out as invalid included."""
 
     def __init__(self, path: str, header: list[str]) -> None:
         self._path = path
-        self._types = dict.fromkeys(header, pa.binary())
+        self._types = dict.fromkeys(header, pa.string())
         self._invalid: list[int] = []
         self._unreported: list[BadRecord] = []
+        self._beyond = 0
+        self._last_beyond = 0
         self._next = 0
 
-    def tables(self, stream: _Stream, batch_bytes: int) -> Iterator[tuple[pa.Table, Any]]:
-        """Yield tables of binary columns and the number of every row in the file."""
+    def tables(self, text: CsvText, batch_bytes: int) -> Iterator[tuple[pa.Table, Any]]:
+        """Yield tables of text columns and the number of every row in the file."""
         try:
             reader = pcsv.open_csv(
-                stream,
+                text,
                 read_options=pcsv.ReadOptions(use_threads=False, block_size=min(batch_bytes, _MAX_BLOCK_BYTES)),
                 parse_options=pcsv.ParseOptions(newlines_in_values=True, invalid_row_handler=self._skip),
                 convert_options=pcsv.ConvertOptions(
                     column_types=self._types,
-                    check_utf8=False,
+                    check_utf8=False,  # CsvText lets nothing else through
                     null_values=[""],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=False,
@@ -144,11 +138,17 @@ class _Records:
         except (pa.ArrowException, OSError) as error:
             if is_transient(error):
                 raise
-            self.report("CorruptCsv", f"the rest of the file cannot be read: {error}")
+            if text.tear is None:  # else the end of the stream is no wonder, and reported as what it is
+                advice = "; raise block_bytes if a row is that long" if "straddles" in str(error) else ""
+                self.report("CorruptCsv", f"the rest of the file cannot be read: {error}{advice}")
         self._report_invalid()
 
     def report(self, error_type: str, message: str) -> None:
         current().bad_record(BadRecord(message, self._path, self._next, error_type=error_type))
+
+    def go_back_to(self, row: int) -> None:
+        """Let the next report be about a row that was left out."""
+        self._next = row
 
     def _number(self, count: int) -> Any:
         # Arrow reads ahead, so rows that come after this table may already be known to be invalid.
@@ -163,8 +163,12 @@ class _Records:
         number = row.number - 2  # Arrow counts from one and counts the header
         self._invalid.append(number)
         message = f"the row has {row.actual_columns} fields, the header {row.expected_columns}"
-        payload = row.text[:PAYLOAD_BYTES]
-        self._unreported.append(BadRecord(message, self._path, number, "WrongFieldCount", payload))
+        payload = unmark_invalid(row.text.encode())[:PAYLOAD_BYTES]
+        if len(self._unreported) < _BAD_RECORDS_PER_TABLE:
+            self._unreported.append(BadRecord(message, self._path, number, "WrongFieldCount", payload))
+        else:  # a file that is not CSV at all must not fill the memory with reports
+            self._beyond += 1
+            self._last_beyond = number
         return "skip"
 
     def _report_invalid(self) -> None:
@@ -172,31 +176,30 @@ class _Records:
         reports, self._unreported = self._unreported, []
         for report in reports:
             current().bad_record(report)
+        if self._beyond:
+            message = f"{self._beyond:,} more rows with another number of fields than the header; is this file CSV?"
+            current().bad_record(BadRecord(message, self._path, self._last_beyond, error_type="WrongFieldCount"))
+            self._beyond = 0
 
 
 def _header(piece: FileSlice, limits: Limits) -> list[str]:
     with open_slice(piece) as file:
-        stream = _Stream(file, piece.path, limits)
-        beginning = stream.read(_HEADER_BYTES)
+        text = CsvText(file, piece, dataclasses.replace(limits, verify=False))
+        beginning = text.read(_HEADER_BYTES)
+    if text.has_invalid or b"\0" in beginning:  # a header may well begin with PAR1
+        check_content(unmark_invalid(beginning[:_HEADER_BYTES]), piece.path, "CSV")
+    # Marks and a cut at the end of what was read do no harm beyond the header.
+    decoded = beginning.decode("utf-8-sig", errors="ignore")
     try:
-        text = beginning.decode("utf-8-sig", errors="ignore" if len(beginning) == _HEADER_BYTES else "strict")
-        rows = (row for row in python_csv.reader(io.StringIO(text, newline=""), strict=False) if row)
-        header = next(rows, [])
-    except (UnicodeDecodeError, python_csv.Error) as error:
-        header = _header_bytes(beginning, piece.path, error)
-    if not header and stream.tear is not None:
-        raise stream.tear
+        header = next((row for row in python_csv.reader(io.StringIO(decoded, newline="")) if row), [])
+    except python_csv.Error as error:
+        raise DataError(f"the header cannot be read: {error}", source=piece.path) from error
+    if any(INVALID_MARK in name for name in header):
+        raise DataError("the header is not UTF-8", source=piece.path, fix="convert the file to UTF-8")
+    if not header and text.tear is not None:
+        raise text.tear
     check_column_names(header, piece.path)
     return header
-
-
-def _header_bytes(beginning: bytes, path: str, error: Exception) -> list[str]:
-    """Read the header alone, since a bad byte in a later row must not cost the whole file."""
-    try:
-        line = beginning.partition(b"\n")[0].decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"the header is not UTF-8: {error}", source=path, fix="convert the file to UTF-8") from error
-    return next(python_csv.reader([line.rstrip("\r")]), [])
 
 
 def _mark_last(tables: Iterator[tuple[pa.Table, Any]]) -> Iterator[tuple[pa.Table, Any, bool]]:
@@ -209,23 +212,23 @@ def _mark_last(tables: Iterator[tuple[pa.Table, Any]]) -> Iterator[tuple[pa.Tabl
         yield (*held, True)
 
 
-def _as_text(table: pa.Table, rows: Any, path: str) -> tuple[pa.Table, Any]:
-    """Turn binary columns into text, leaving out and reporting rows that are not UTF-8."""
-    try:
-        return table.cast(pa.schema([(name, pa.string()) for name in table.column_names])), rows
-    except pa.ArrowInvalid:
-        valid = np.ones(table.num_rows, dtype=bool)
-        for column in table.columns:
-            valid &= np.fromiter((_is_utf8(value.as_py()) for value in column), dtype=bool, count=table.num_rows)
-        for index in np.flatnonzero(~valid).tolist():
-            payload = b",".join(column[index].as_py() or b"" for column in table.columns)[:PAYLOAD_BYTES]
-            current().bad_record(BadRecord("the row is not UTF-8", path, int(rows[index]), "InvalidUtf8", payload))
-        return _as_text(table.filter(pa.array(valid)), rows[valid], path)
+def _without_invalid(table: pa.Table, rows: Any, path: str) -> tuple[pa.Table, Any]:
+    """Leave out and report rows that are not UTF-8."""
+    invalid = np.zeros(table.num_rows, dtype=bool)
+    for column in table.columns:
+        marked = pc.fill_null(pc.match_substring(column, INVALID_MARK), fill_value=False)
+        invalid |= marked.to_numpy(zero_copy_only=False) if table.num_rows else False
+    for index in np.flatnonzero(invalid).tolist():
+        payload = _payload(table, index)
+        current().bad_record(BadRecord("the row is not UTF-8", path, int(rows[index]), "InvalidUtf8", payload))
+    return table.filter(pa.array(~invalid)), rows[~invalid]
 
 
-def _is_utf8(value: bytes | None) -> bool:
-    try:
-        _ = value is None or value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _spans_lines(table: pa.Table) -> bool:
+    """Whether the last row has a line break in a field."""
+    return bool(table.num_rows) and any("\n" in (column[-1].as_py() or "") for column in table.columns)
+
+
+def _payload(table: pa.Table, index: int) -> bytes:
+    fields = [column[index].as_py() or "" for column in table.columns]
+    return unmark_invalid(",".join(fields).encode())[:PAYLOAD_BYTES]

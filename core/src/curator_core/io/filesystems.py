@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import stat
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
     from curator_core.tasks import FileSlice
 
-__all__ = ["full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
+__all__ = ["check_name", "full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
 
 _TRANSIENT_ERRNOS = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
@@ -27,9 +30,12 @@ def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
         ConfigError: The protocol is unknown.
     """
     import fsspec
+    from fsspec.implementations.local import make_path_posix
     from fsspec.registry import known_implementations
 
-    protocol = url.partition("://")[0] if "://" in url else "file"
+    if "://" not in url:  # a plain path, in which "::" means nothing
+        return fsspec.filesystem("file"), make_path_posix(url)
+    protocol = url.partition("://")[0]
     try:
         filesystem, path = fsspec.core.url_to_fs(url)
     except ImportError as error:
@@ -76,11 +82,19 @@ def open_slice(piece: FileSlice) -> Any:
     Raises:
         DataError: The file is not there, may not be read, or is no longer the file that was listed.
     """
+    check_name(piece)
     filesystem, path = open_filesystem(piece.path)
     try:
+        if is_local(filesystem):
+            _check_regular(path, piece.path)
         file = filesystem.open(path, "rb")
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        raise DataError(f"cannot open the file: {error.strerror or error}", source=piece.path) from error
+    except (OSError, LookupError) as error:  # archives raise KeyError, for a link that leads out of them
+        if is_transient(error):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot open the file: {reason}", source=piece.path) from error
+    if not is_local(filesystem):
+        weakref.finalize(file, id, filesystem)  # an archive that is collected closes the files opened in it
     size = getattr(file, "size", None)
     if piece.file_bytes is not None and size is not None and size != piece.file_bytes:
         file.close()
@@ -90,6 +104,28 @@ def open_slice(piece: FileSlice) -> Any:
             fix="do not change input files during a run; start it again",
         )
     return file
+
+
+def check_name(piece: FileSlice) -> None:
+    """Refuse a file whose name is not text: neither a column nor a record could hold it.
+
+    Raises:
+        DataError: Shows the name with its odd bytes as escapes.
+    """
+    try:
+        piece.path.encode()
+    except UnicodeEncodeError as error:
+        shown = piece.path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        raise DataError("the name of the file is not UTF-8", source=shown, fix="rename the file") from error
+
+
+def _check_regular(path: str, source: str) -> None:
+    """Refuse what only looks like a file: opening a pipe waits for a writer, perhaps for ever."""
+    mode = os.stat(path).st_mode  # noqa: PTH116 - beside fsspec's strings
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+        kind = kinds.get(stat.S_IFMT(mode), "device")
+        raise DataError(f"cannot open the file: it is a {kind}", source=source, fix="name regular files")
 
 
 def is_transient(error: BaseException) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.errors import DataError
-from curator_core.io.filesystems import open_slice
+from curator_core.io.filesystems import check_name, open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
 from curator_core.recording import BadRecord, current
@@ -54,8 +54,9 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
             try:
                 size, content = self._read(piece)
             except DataError as error:
-                message = error.message.removeprefix(f"{piece.path}: ")
-                current().bad_record(BadRecord(message, piece.path, 0, error_type="UnreadableFile"))
+                source = error.source or piece.path
+                message = error.message.removeprefix(f"{source}: ")
+                current().bad_record(BadRecord(message, source, 0, error_type="UnreadableFile"))
                 continue
             if rows and held_bytes + len(content or b"") > self.batch_bytes:
                 yield self._batch(rows, task)
@@ -70,17 +71,23 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
 
     def _read(self, piece: FileSlice) -> tuple[int | None, bytes | None]:
         largest = self.limits.max_file_bytes
+        check_name(piece)
         if not self.with_bytes:
             return piece.file_bytes, None
         if (piece.file_bytes or 0) <= largest:
             with open_slice(piece) as file:
                 content: bytes = file.read(largest + 1)
+            if piece.file_bytes not in (None, len(content)) and len(content) <= largest:
+                raise DataError(
+                    f"{len(content):,} bytes could be read of {piece.file_bytes:,} listed: the file changed",
+                    source=piece.path,
+                    fix="do not change input files during a run",
+                )
             if len(content) <= largest:
                 return len(content), content
         raise DataError(
-            f"the file is larger than {largest:,} bytes",
+            f"the file is larger than {largest:,} bytes; raise max_file_bytes, or read it with with_bytes: false",
             source=piece.path,
-            fix="raise Limits.max_file_bytes, or read with with_bytes=False",
         )
 
     def _batch(self, rows: Sequence[tuple[FileSlice, int | None, bytes | None]], task: FileGroupTask) -> TableBatch:

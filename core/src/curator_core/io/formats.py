@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import DataError, UnknownNameError
+from curator_core.errors import UnknownNameError
 from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.splitting import plan_slices
@@ -115,7 +115,7 @@ def sniff_columns(entry: FileEntry, format: str) -> list[str] | None:  # noqa: A
     """Return the columns of a file, or None where it cannot be read: the run will report why."""
     try:
         return format_named(format).sniff(_whole(entry)) or None
-    except (DataError, OSError):
+    except Exception:  # noqa: BLE001 - a courtesy before the run, which will meet the same error and report it
         return None
 
 

@@ -18,6 +18,7 @@ import pyarrow.json as pj
 
 from curator_core.io.json_columns import EXACT_FLOAT, MAX_FIELDS
 from curator_core.io.limits import MAX_NESTING
+from curator_core.io.utf8_check import is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ class FastParser:
 
     def parse(self, block: bytes, lines: LineIndex) -> pa.Table | None:
         """Return the records of a block, or None where only a record-by-record look can be trusted."""
-        if not lines.all_objects or not _is_utf8(block) or not _is_shallow(block, lines):
+        if not lines.all_objects or not is_utf8(block) or not _is_shallow(block, lines):
             return None
         if not self._order:
             self._probe(block, lines)
@@ -94,16 +95,6 @@ def _read(block: bytes, types: Mapping[str, pa.DataType]) -> pa.Table:
     )
     table.validate()  # lists of nothing but nulls come out malformed
     return table
-
-
-def _is_utf8(block: bytes) -> bool:
-    offsets = np.array([0, len(block)], dtype=np.int64)
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(block)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _is_shallow(block: bytes, lines: LineIndex) -> bool:

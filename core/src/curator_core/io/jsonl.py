@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
+from curator_core.io.foreign_content import check_content
 from curator_core.io.json_columns import columns_from_records, nesting
 from curator_core.io.json_fast import FastParser
 from curator_core.io.json_lines import index_lines
 from curator_core.io.jsonl_writer import write_jsonl
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, MAX_NESTING, Limits
-from curator_core.io.line_blocks import PAYLOAD_BYTES, Block, line_blocks
+from curator_core.io.line_blocks import PAYLOAD_BYTES, Block, line_blocks, too_long
 from curator_core.io.provenance import own_name, with_provenance
 from curator_core.recording import BadRecord, current
 
@@ -28,7 +29,7 @@ __all__ = ["read_jsonl", "sniff_jsonl", "write_jsonl"]
 
 _BOM = b"\xef\xbb\xbf"
 _BAD_RECORDS_PER_BLOCK = 1000
-_SNIFF_BYTES = 2**20
+_SNIFF_BYTES = 4 * 2**20
 _SNIFF_RECORDS = 64
 
 
@@ -62,8 +63,11 @@ def read_jsonl(
     parser = FastParser()
     for block in line_blocks(piece, block_bytes=batch_bytes, limits=limits):
         data, offset = block.data, block.offset
-        if offset == 0 and data.startswith(_BOM):
-            data, offset = data[len(_BOM) :], len(_BOM)
+        if offset == 0 and not data.startswith(b"{"):
+            if b"\n{" not in data:  # else some lines are records, whatever the file begins with
+                check_content(data, piece.path, "JSON lines")
+            if data.startswith(_BOM):
+                data, offset = data[len(_BOM) :], len(_BOM)
         table, starts = _parse(Block(data, offset), piece.path, parser, limits)
         if len(starts):
             yield with_provenance(table, piece.path, starts + offset, columns)
@@ -71,7 +75,8 @@ def read_jsonl(
 
 def sniff_jsonl(piece: FileSlice) -> list[str]:
     """Return the columns of the first records of a file."""
-    blocks = line_blocks(piece, block_bytes=_SNIFF_BYTES, limits=Limits())
+    limits = Limits(max_record_bytes=_SNIFF_BYTES, verify=False)
+    blocks = line_blocks(piece, block_bytes=_SNIFF_BYTES, limits=limits)
     block = next(blocks, None)
     blocks.close()  # type: ignore[attr-defined]
     if block is None:
@@ -127,7 +132,7 @@ def _decode_each(block: Block, lines: LineIndex, path: str, limits: Limits) -> t
 def _decode(line: bytes, limits: Limits) -> tuple[Any, tuple[str, str] | None]:
     """Return the record, or the class and description of what is wrong with it."""
     if len(line) > limits.max_record_bytes:
-        return None, ("RecordTooLong", f"the record is longer than {limits.max_record_bytes:,} bytes")
+        return None, ("RecordTooLong", too_long(limits))
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:

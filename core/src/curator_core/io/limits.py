@@ -29,14 +29,17 @@ class Limits:
             cannot exceed 1032, so the default only stops bombs.
         expansion_floor_bytes: Decompressed bytes always allowed, because small files may compress extremely well.
         max_file_bytes: Largest file read whole as one row.
+        verify: Whether a compressed file is checked to its end before its first row comes out. Otherwise rows of a
+            corrupt file come out as far as they can be decoded, wrong ones among them.
     """
 
-    max_record_bytes: int = 256 * 2**20
+    max_record_bytes: int = 64 * 2**20
     max_expansion: int = 1000
     expansion_floor_bytes: int = 64 * 2**20
     max_file_bytes: int = 2**30
+    verify: bool = True
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if getattr(self, name) <= 0:
+            if name != "verify" and getattr(self, name) <= 0:
                 raise ConfigError(f"Limits: {name} must be positive, got {getattr(self, name)!r}")

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from curator_core.errors import DataError
-from curator_core.io.compression import Decompressor, compression_of
+from curator_core.io.compression import compression_of
+from curator_core.io.decompression import Decompressor, StreamError
 from curator_core.io.filesystems import open_slice
+from curator_core.io.listed_size import ListedSize
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from curator_core.io.limits import Limits
     from curator_core.tasks import FileSlice
 
-__all__ = ["PAYLOAD_BYTES", "Block", "line_blocks"]
+__all__ = ["PAYLOAD_BYTES", "Block", "line_blocks", "too_long"]
 
 PAYLOAD_BYTES = 256
 """How much of a bad record is kept to show."""
@@ -35,6 +36,11 @@ class Block:
     offset: int
 
 
+def too_long(limits: Limits) -> str:
+    """Describe a record beyond the limit."""
+    return f"the record is longer than {limits.max_record_bytes:,} bytes; raise max_record_bytes if it is genuine"
+
+
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
@@ -43,17 +49,19 @@ def line_blocks(piece: FileSlice, *, block_bytes: int, limits: Limits) -> Iterat
     """Yield the lines of a slice in blocks of about ``block_bytes``.
 
     A line longer than ``limits.max_record_bytes`` is reported as a bad record and skipped without being held. Where a
-    compressed file is torn, all whole lines before the tear come out and the tear is reported.
+    compressed file is damaged, the whole lines that :class:`Decompressor` trusts come out and the damage is reported.
     """
     with open_slice(piece) as file:
         if compression_of(piece.path) is not None:
             lines = _Lines(Decompressor(file, piece.path, limits), piece.path, limits, offset=0)
         elif piece.start == 0:
-            lines = _Lines(_SliceBytes(file, 0, piece.end), piece.path, limits, offset=0)
+            lines = _Lines(_SliceBytes(ListedSize(file, piece), 0, piece.end), piece.path, limits, offset=0)
         else:
             before = piece.start - 1  # a newline there means that a line starts exactly at the slice
             file.seek(before)
-            lines = _Lines(_SliceBytes(file, before, piece.end), piece.path, limits, offset=before)
+            lines = _Lines(
+                _SliceBytes(ListedSize(file, piece, before), before, piece.end), piece.path, limits, offset=before
+            )
             lines.skip_line()
         yield from lines.blocks(block_bytes)
 
@@ -92,7 +100,7 @@ class _Lines:
         self._limits = limits
         self._offset = offset  # where in the file _held starts
         self._held = b""  # read, but not given out yet
-        self._tear: DataError | None = None
+        self._tear: StreamError | None = None
 
     def blocks(self, block_bytes: int) -> Iterator[Block]:
         parts, size, cut = self._taken_up()
@@ -111,8 +119,7 @@ class _Lines:
                 yield Block(data, self._offset)
                 self._offset += cut
             elif not cut and size > self._limits.max_record_bytes:
-                message = f"the record is longer than {self._limits.max_record_bytes:,} bytes"
-                self._report("RecordTooLong", message, parts[0])
+                self._report("RecordTooLong", too_long(self._limits), parts[0])
                 self._held, self._offset = b"", self._offset + size
                 self.skip_line()
             else:
@@ -131,7 +138,7 @@ class _Lines:
             yield Block(whole, self._offset)
         if self._tear is not None:
             self._offset += len(whole)
-            self._report("TornFile", self._tear.message.removeprefix(f"{self._path}: "), data[len(whole) :])
+            self._report(self._tear.error_type, self._tear.message.removeprefix(f"{self._path}: "), data[len(whole) :])
 
     def skip_line(self) -> None:
         """Drop everything up to and including the next newline, without holding it."""
@@ -144,10 +151,10 @@ class _Lines:
     def _read(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
-        except DataError as error:
+        except StreamError as error:
             self._tear = error
             return b""
 
     def _report(self, error_type: str, message: str, beginning: bytes) -> None:
-        payload = beginning[:PAYLOAD_BYTES]
+        payload = beginning[:PAYLOAD_BYTES] or None
         current().bad_record(BadRecord(message, self._path, self._offset, error_type=error_type, payload=payload))

@@ -1,8 +1,7 @@
-"""Read and write Parquet with page checksums, by row group, surviving a corrupt one."""
+"""Read and write Parquet with checksums over every byte, by row group, surviving a corrupt one."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +10,12 @@ import pyarrow.parquet as pq
 
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import is_transient, open_slice
+from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.provenance import check_column_names, own_name, with_provenance
+from curator_core.io.memory_claims import is_data_error
+from curator_core.io.parquet_batches import decoded_parts, repeating_columns, rows_per_batch
+from curator_core.io.provenance import check_schema, own_name, with_provenance
+from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["parquet_group_sizes", "read_parquet", "sniff_parquet", "write_parquet"]
 
-_DIGEST_KEY = b"curator.digest"
 _ROW_GROUP_BYTES = 64 * 2**20
-_ARROW_ERRORS = (pa.ArrowException, OSError, ValueError)
+_READ_ERRORS = (pa.ArrowException, DataError, OSError, ValueError)
 
 
 def read_parquet(
@@ -34,33 +35,39 @@ def read_parquet(
     *,
     columns: Sequence[str] | None = None,
     batch_bytes: int = DEFAULT_BLOCK_BYTES,
-    limits: Limits | None = None,  # noqa: ARG001 - all readers take the same arguments
+    limits: Limits | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the rows of a Parquet file, or of some of its row groups, in tables of about ``batch_bytes``.
 
-    Every table has ``_source`` (the path) and ``_row`` (record number in the file). Page checksums are verified where
-    the file has them. A corrupt row group is reported as a bad record at its first lost row; the others come out.
+    Every table has ``_source`` (the path) and ``_row`` (record number in the file). Checksums are verified where the
+    file has them: those of pages, and the seal that :func:`write_parquet` adds. A corrupt row group is reported as a
+    bad record at its first lost row; the others come out.
 
     Raises:
         DataError: The file as a whole cannot be read.
     """
     with open_slice(piece) as file:
-        parquet = _open(file, piece.path)
-        metadata = parquet.metadata
-        wanted = _wanted(parquet.schema_arrow.names, columns)
+        sealed = _sealed(file, piece)
+        parquet = _open(sealed, piece)
+        metadata, schema = parquet.metadata, parquet.schema_arrow
+        wanted = _wanted(schema.names, columns)
+        groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
+        repeating = repeating_columns(metadata, schema, groups)
+        if repeating:
+            parquet = _open(sealed, piece, metadata=metadata, read_dictionary=repeating)
         group_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         first_rows = np.concatenate([[0], np.cumsum(group_rows)])
-        for group in range(*(piece.row_groups or (0, len(group_rows)))):
+        for group in groups:
             row = int(first_rows[group])
-            rows_per_batch = _rows_per_batch(metadata.row_group(group), batch_bytes)
+            rows = rows_per_batch(metadata.row_group(group), schema, batch_bytes)
             try:
-                for batch in parquet.iter_batches(rows_per_batch, row_groups=[group], columns=wanted):
+                for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
                     batch.validate(full=True)
-                    table = pa.Table.from_batches([batch])
-                    yield with_provenance(table, piece.path, np.arange(row, row + len(batch)), columns)
-                    row += len(batch)
-            except _ARROW_ERRORS as error:
-                if is_transient(error):
+                    for table in decoded_parts(batch, schema, batch_bytes):
+                        yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
+                        row += len(table)
+            except _READ_ERRORS as error:
+                if not is_data_error(error, file_bytes=piece.file_bytes, limits=limits):
                     raise
                 message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {error}"
                 current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
@@ -71,20 +78,22 @@ def read_parquet(
 
 
 def write_parquet(table: pa.Table, path: str) -> int:
-    """Write a Parquet file (zstd, page checksums); the same table gives the same bytes.
+    """Write a Parquet file (zstd, page checksums and a seal over the whole file); the same table gives the same bytes.
 
-    The page checksums cover the data and not the footer, so a digest of the schema and the number of rows is kept in
-    the footer's metadata and checked by :func:`read_parquet`. An object without any fields, which Parquet cannot
-    store, is written as the text ``{}``.
+    An object without any fields, which Parquet cannot store, is written as the text ``{}``.
 
     Returns:
         The bytes written.
     """
     table = _storable(table)
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _DIGEST_KEY: _digest(table)})
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), SEAL_KEY: b"1"})
     rows_per_group = max(1, _ROW_GROUP_BYTES * table.num_rows // max(1, table.nbytes))
     with atomic_output(path) as file:
-        pq.write_table(table, file, compression="zstd", write_page_checksum=True, row_group_size=rows_per_group)
+        sink = SealingFile(file, PARQUET_FOOTER)
+        with pq.ParquetWriter(sink, table.schema, compression="zstd", write_page_checksum=True) as writer:
+            writer.write_table(table, row_group_size=rows_per_group)
+            sink.begin_footer()
+        sink.finish()
         return file.tell()
 
 
@@ -92,7 +101,7 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
     """Return the compressed bytes of every row group; None where the footer cannot be read."""
     try:
         with open_slice(piece) as file:
-            metadata = _open(file, piece.path).metadata
+            metadata = _open(_sealed(file, piece), piece).metadata
             return [_compressed_bytes(metadata.row_group(i)) for i in range(metadata.num_row_groups)]
     except DataError:
         return None  # reading it will report why
@@ -101,26 +110,26 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
 def sniff_parquet(piece: FileSlice) -> list[str]:
     """Return the columns named in the footer."""
     with open_slice(piece) as file:
-        names = _open(file, piece.path).schema_arrow.names
+        names = _open(_sealed(file, piece), piece).schema_arrow.names
     return [own_name(name, taken=names) for name in names]
 
 
-def _open(file: Any, path: str) -> pq.ParquetFile:
+def _sealed(file: Any, piece: FileSlice) -> SealedFile:
+    return SealedFile(file, PARQUET_FOOTER, piece.path)
+
+
+def _open(sealed: SealedFile, piece: FileSlice, **options: Any) -> pq.ParquetFile:
     try:
-        parquet = pq.ParquetFile(file, page_checksum_verification=True)
+        parquet = pq.ParquetFile(sealed, page_checksum_verification=True, **options)
         schema = parquet.schema_arrow
-    except _ARROW_ERRORS as error:
-        if is_transient(error):
+    except DataError:
+        raise
+    except _READ_ERRORS as error:
+        if not is_data_error(error, file_bytes=piece.file_bytes):
             raise
-        raise DataError(f"not a readable Parquet file: {error}", source=path) from error
-    recorded = (schema.metadata or {}).get(_DIGEST_KEY)
-    if recorded is not None and recorded != _digest_of(schema, parquet.metadata.num_rows):
-        raise DataError(
-            "the footer is corrupt: schema or row count differ from those written",
-            source=path,
-            fix="fetch or write the file again",
-        )
-    check_column_names(schema.names, path)
+        raise DataError(f"not a readable Parquet file: {error}", source=piece.path) from error
+    check_seal(sealed, schema.metadata, piece.path)
+    check_schema(schema, piece.path)
     return parquet
 
 
@@ -130,24 +139,8 @@ def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | 
     return [name for name in names if own_name(name, taken=names) in columns]
 
 
-def _rows_per_batch(group: Any, batch_bytes: int) -> int:
-    return int(max(1, batch_bytes * group.num_rows // max(1, group.total_byte_size)))
-
-
 def _compressed_bytes(group: Any) -> int:
     return sum(group.column(i).total_compressed_size for i in range(group.num_columns))
-
-
-def _digest(table: pa.Table) -> bytes:
-    """Digest the schema as a reader will see it: Parquet may change details of a type, so it is read back."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.schema.remove_metadata().empty_table(), sink)
-    return _digest_of(pq.read_schema(pa.BufferReader(sink.getvalue())), table.num_rows)
-
-
-def _digest_of(schema: pa.Schema, num_rows: int) -> bytes:
-    text = f"{schema.remove_metadata().to_string(show_field_metadata=False)}\0{num_rows}"
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest().encode()
 
 
 def _storable(table: pa.Table) -> pa.Table:

@@ -111,7 +111,10 @@ def _has_extension(name: str, extensions: tuple[str, ...]) -> bool:
 
 def _entry(filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str) -> FileEntry:
     if is_local(filesystem):
-        status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
+        try:
+            status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
+        except OSError:  # a link to nowhere, or gone since it was listed: reading it will say so
+            return FileEntry(name, None)
         return FileEntry(name, status.st_size, str(status.st_mtime_ns))
     version = next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
     return FileEntry(full_url(filesystem, name, asked), info.get("size"), version)

@@ -14,7 +14,7 @@ from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PROVENANCE_COLUMNS", "check_column_names", "own_name", "with_provenance"]
+__all__ = ["PROVENANCE_COLUMNS", "check_column_names", "check_schema", "own_name", "with_provenance"]
 
 PROVENANCE_COLUMNS = (SOURCE_COLUMN, ROW_COLUMN)
 
@@ -70,6 +70,33 @@ def check_column_names(names: Sequence[str], path: str) -> None:
             source=path,
             fix="rename the columns in the file",
         )
+
+
+def check_schema(schema: pa.Schema, path: str) -> None:
+    """Refuse a schema with a name, or a time zone, that is not text, and as :func:`check_column_names` does.
+
+    Raises:
+        DataError: Says what is wrong with it.
+    """
+    try:
+        names = [field.name for field in schema]
+        for field in schema:
+            _decode_names(field.type)
+    except UnicodeDecodeError as error:
+        raise DataError(f"the schema is corrupt: {error}", source=path) from error
+    check_column_names(names, path)
+
+
+def _decode_names(kind: pa.DataType) -> None:
+    """Ask for every text in a type; one that is not UTF-8 raises here, and not in some later stage."""
+    if pa.types.is_timestamp(kind):
+        _ = kind.tz
+    elif pa.types.is_dictionary(kind):
+        _decode_names(kind.value_type)
+    elif pa.types.is_nested(kind):
+        for index in range(kind.num_fields):
+            _ = kind.field(index).name
+            _decode_names(kind.field(index).type)
 
 
 def _free_names(names: Sequence[str]) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import DataError
+from curator_core.errors import CuratorError, DataError
+from curator_core.io.filesystems import is_transient
 from curator_core.io.formats import format_named
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
@@ -67,8 +68,17 @@ class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
             try:
                 yield from tables
             except DataError as error:
-                message = error.message.removeprefix(f"{piece.path}: ")
-                current().bad_record(BadRecord(message, piece.path, error.row, error_type="UnreadableFile"))
+                source = error.source or piece.path
+                message = error.message.removeprefix(f"{source}: ")
+                current().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))
+            except CuratorError:
+                raise
+            except Exception as error:
+                # Isolation border: a damaged file may make a parser raise anything, which must not cost its neighbours.
+                if is_transient(error):
+                    raise
+                message = f"the file cannot be read: {type(error).__name__}: {error}"
+                current().bad_record(BadRecord(message, piece.path, 0, error_type=type(error).__name__))
 
 
 @dataclass
@@ -86,16 +96,21 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out (see :class:`Decompressor`).
     """
 
     paths: str | list[str]
     columns: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
 
     format: ClassVar[str] = "jsonl"
     batch_type: ClassVar[type[TableBatch]] = TableBatch
-    limits: ClassVar[Limits] = Limits()
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
@@ -103,7 +118,7 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             self.format,
             columns=self.columns,
             batch_bytes=self.block_bytes,
-            limits=self.limits,
+            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
             batch_type=self.batch_type,
         )
         return [self._listing(), reader.with_(name=self.name)]

@@ -80,10 +80,17 @@ def _checked(header: ImageHeader) -> ImageHeader:
     return header
 
 
-def read_headers(batch: TableBatch, bytes_field: str) -> tuple[TableBatch, list[ImageHeader | None]]:
+def read_headers(
+    batch: TableBatch, bytes_field: str, *, max_pixels: int | None = None
+) -> tuple[TableBatch, list[ImageHeader | None]]:
     """Return the batch without its unreadable images, and the headers of the others; None where there are no bytes.
 
     Unreadable images are reported for quarantine, with the file and row they came from.
+
+    Args:
+        batch: The rows.
+        bytes_field: Column with the encoded images.
+        max_pixels: An image that claims more counts as unreadable; no limit, where None.
     """
     batch.check_column(bytes_field)
     kind = batch.data.schema.field(bytes_field).type
@@ -92,15 +99,21 @@ def read_headers(batch: TableBatch, bytes_field: str) -> tuple[TableBatch, list[
             f"column {bytes_field!r} holds {kind}, but encoded images (binary) were expected",
             fix="name the column that holds the images, e.g. bytes_field: jpg",
         )
-    outcomes = [_attempt(value) for value in batch.data.column(bytes_field)]
+    outcomes = [_attempt(value, max_pixels) for value in batch.data.column(bytes_field)]
     return keep_readable(batch, outcomes, error_type="UnreadableImage")
 
 
-def _attempt(value: pa.Scalar) -> ImageHeader | DataError | None:
+def _attempt(value: pa.Scalar, max_pixels: int | None) -> ImageHeader | DataError | None:
     try:
-        return read_header(value.as_buffer()) if value.is_valid else None
+        header = read_header(value.as_buffer()) if value.is_valid else None
     except DataError as error:
         return error
+    if header is not None and max_pixels is not None and header.width * header.height > max_pixels:
+        return DataError(
+            f"the image claims {header.width:,} by {header.height:,} pixels, more than {max_pixels:,}; "
+            "raise max_pixels if it is genuine"
+        )
+    return header
 
 
 def ignore_pillow_warnings() -> None:

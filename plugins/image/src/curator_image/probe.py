@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Probe"]
 
+MAX_PIXELS = 10**9
+"""More than any camera or scanner makes in one piece; decoded to RGB it takes three gigabytes."""
+
 HEADER_COLUMNS: Mapping[str, pa.DataType] = {
     "width": pa.int32(),
     "height": pa.int32(),
@@ -31,7 +34,7 @@ HEADER_COLUMNS: Mapping[str, pa.DataType] = {
 class Probe(ProcessingStage[TableBatch, TableBatch]):
     """Add ``width``, ``height``, ``format`` and ``mode`` from the header of each image; no pixel is decoded.
 
-    An unreadable image is quarantined; a row without bytes gets nulls.
+    An unreadable image, or one that claims more than ``max_pixels``, is quarantined; a row without bytes gets nulls.
 
     >>> from io import BytesIO
     >>> from PIL import Image
@@ -44,9 +47,12 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         bytes_field: Column with the encoded images.
+        max_pixels: Most pixels that an image may claim; None for no limit. A later stage that decodes a larger one
+            would need gigabytes for it, and a header of thirty bytes can claim anything.
     """
 
     bytes_field: str = "bytes"
+    max_pixels: int | None = MAX_PIXELS
 
     name = "image.probe"
     thread_safe: ClassVar[bool] = True
@@ -62,7 +68,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, headers = read_headers(task, self.bytes_field)
+        batch, headers = read_headers(task, self.bytes_field, max_pixels=self.max_pixels)
         if task.num_rows and not headers:
             return None
         return add_attributes(batch, headers, HEADER_COLUMNS)

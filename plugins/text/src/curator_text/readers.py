@@ -28,6 +28,9 @@ class DocumentReader(TableReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
     """
 
     text_field: str = "text"
@@ -67,6 +70,9 @@ class ReadJsonl(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
     """
 
     name = "text.read_jsonl"
@@ -75,7 +81,7 @@ class ReadJsonl(DocumentReader):
 
 @dataclass
 class ReadParquet(DocumentReader):
-    """Read documents from Parquet files, cut by row group; page checksums are verified.
+    """Read documents from Parquet files, cut by row group; checksums are verified where the file has them.
 
     >>> [stage.name for stage in ReadParquet("corpus", columns=["url"]).decompose()]
     ['text.read_parquet.files', 'text.read_parquet']
@@ -86,6 +92,9 @@ class ReadParquet(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
     """
 
     name = "text.read_parquet"
@@ -105,6 +114,9 @@ class ReadCsv(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
     """
 
     name = "text.read_csv"

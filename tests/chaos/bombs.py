@@ -1,0 +1,149 @@
+"""Read bombs through pipelines and report, for each, what came of it and how far the memory of the process has grown.
+
+Usage: python bombs.py FOLDER NAME…    prints one JSON object per bomb.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import resource
+import struct
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curator_core import LocalExecutor, Pipeline, processing_stage
+from curator_core.io import TableReader
+from curator_core.io.compression import open_compressed
+from curator_core.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
+from curator_image import Probe, ReadFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MIB = 2**20
+GOOD = b'{"text": "good"}\n'
+
+
+@dataclass
+class ReadLines(TableReader):
+    name = "lines"
+    format: ClassVar[str] = "jsonl"
+
+
+@dataclass
+class ReadParquet(TableReader):
+    name = "parquet"
+    format: ClassVar[str] = "parquet"
+
+
+@dataclass
+class ReadCsv(TableReader):
+    name = "csv"
+    format: ClassVar[str] = "csv"
+
+
+def zstd(data: bytes) -> bytes:
+    sink = io.BytesIO()
+    with open_compressed(sink, "a.zst") as stream:
+        stream.write(data)
+    return sink.getvalue()
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = b"IDAT" + zlib.compress(b"")
+    chunks = [struct.pack(">I", len(each) - 4) + each + struct.pack(">I", zlib.crc32(each)) for each in (header, body)]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def write_long_line(path: Path) -> None:
+    with path.open("wb") as file:
+        file.write(GOOD + b'{"text": "')
+        for _ in range(1024):
+            file.write(b"x" * MIB)
+        file.write(b'"}\n' + GOOD)
+
+
+def repeated(compress: Callable[[bytes], bytes], times: int) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(compress(bytes(64 * MIB)) * times)
+
+
+def write_repeated_text(path: Path) -> None:
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array(["x" * MIB]))
+    pq.write_table(pa.table({"text": text}), path, store_schema=False)
+
+
+def write_deep_lines(path: Path) -> None:
+    deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+    path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
+
+
+BOMBS: dict[str, Callable[[Path], object]] = {
+    "bomb.jsonl.zst": repeated(zstd, 64),
+    "bomb.jsonl.gz": repeated(gzip.compress, 32),
+    "bomb.jsonl.bz2": repeated(bz2.compress, 64),
+    "bomb.jsonl.xz": repeated(lzma.compress, 16),
+    "rows.jsonl.zst": lambda path: path.write_bytes(zstd(b"{}\n" * (60 * MIB))),
+    "bomb.csv.zst": repeated(zstd, 64),
+    "bomb.csv.gz": repeated(gzip.compress, 32),
+    "bomb.csv.bz2": repeated(bz2.compress, 64),
+    "deep.jsonl": write_deep_lines,
+    "line.jsonl": write_long_line,
+    "quote.csv": lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB)),
+    "text.parquet": write_repeated_text,
+    "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
+}
+
+
+@processing_stage(name="forget")
+def forget_text(batch: TableBatch) -> TableBatch:
+    return batch.with_data(batch.data.select(["_row"]))
+
+
+def stages_for(path: Path) -> list[object]:
+    if path.suffix == ".png":
+        return [ReadFolder(str(path)), Probe()]
+    if path.suffix == ".parquet":
+        return [ReadParquet(str(path)), forget_text]
+    return [ReadCsv(str(path)) if ".csv" in path.name else ReadLines(str(path))]
+
+
+def run(path: Path) -> dict[str, object]:
+    result = Pipeline("bomb", stages=stages_for(path)).run(LocalExecutor())
+    return {
+        "rows": sum(batch.num_rows for batch in result),
+        "records": [[record.error_type, record.source, record.row, record.message] for record in result.quarantined],
+    }
+
+
+def peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main(folder: str, *names: str) -> None:
+    path = Path(folder) / "good.jsonl"
+    path.write_bytes(GOOD)
+    run(path)
+    (Path(folder) / "good.png").write_bytes(png_claiming(10, 10))
+    run(Path(folder) / "good.png")
+    for name in names:
+        path = Path(folder) / name
+        BOMBS[name](path)
+        base = peak_mib()
+        outcome = run(path)
+        sys.stdout.write(json.dumps({"name": name, "grown_mib": peak_mib() - base, **outcome}) + "\n")
+        path.unlink()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,55 @@
+"""Small files that claim to be huge are quarantined, with the cap and how to raise it, in little memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "bombs.py"
+MOST_MIB = 256
+EXPECTED = {
+    "bomb.jsonl.zst": (0, ["DecompressionBomb"], "max_expansion"),
+    "bomb.jsonl.gz": (0, ["DecompressionBomb"], "max_expansion"),
+    "bomb.jsonl.bz2": (0, ["DecompressionBomb"], "max_expansion"),
+    "bomb.jsonl.xz": (0, ["DecompressionBomb"], "max_expansion"),
+    "rows.jsonl.zst": (0, ["DecompressionBomb"], "max_expansion"),
+    "bomb.csv.zst": (0, ["UnreadableFile"], "field limit"),
+    "bomb.csv.gz": (0, ["UnreadableFile"], "field limit"),
+    "bomb.csv.bz2": (0, ["UnreadableFile"], "field limit"),
+    "deep.jsonl": (2, ["InvalidJson", "InvalidJson"], "depth"),
+    "line.jsonl": (2, ["RecordTooLong"], "max_record_bytes"),
+    "quote.csv": (1, ["CorruptCsv"], "block_bytes"),
+    "text.parquet": (3000, [], ""),
+    "pixels.png": (0, ["UnreadableImage"], "max_pixels"),
+}
+
+
+def check(folder: Path, *names: str) -> None:
+    """Set off the bombs one after the other in one process, so that their memory would add up."""
+    program = [sys.executable, "-W", "error", str(PROGRAM), str(folder), *names]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=240)
+    assert (done.returncode, done.stderr) == (0, "")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {report["name"] for report in reports} == set(names)
+    for report in reports:
+        rows, error_types, hint = EXPECTED[report["name"]]
+        assert report["rows"] == rows, report
+        assert [error_type for error_type, _, _, _ in report["records"]] == error_types
+        for _, source, row, message in report["records"]:
+            assert source == str(folder / report["name"])
+            assert row is not None
+            assert hint in message
+    assert sum(report["grown_mib"] for report in reports) < MOST_MIB, reports
+
+
+def test_common_bombs(tmp_path):
+    check(tmp_path, "bomb.jsonl.zst", "bomb.jsonl.gz", "deep.jsonl", "pixels.png")
+
+
+@pytest.mark.chaos
+def test_every_bomb(tmp_path):
+    check(tmp_path, *EXPECTED)
