@@ -290,10 +290,11 @@ class RunLoop:
                 f"stage {stage!r} failed on task {task.task_id}: {error.message}",
                 fix="look for crashes of native code or out-of-memory kills, or use on_error: quarantine",
             )
+        record = record_for_task(stage, task, error, attempts=action.deaths)
         if policy.on_error == "skip":
-            self._state.stats_of(stage).add(skipped=1)
+            self._state.skip(record)
         else:
-            self._state.quarantine(record_for_task(stage, task, error, attempts=action.deaths))
+            self._state.quarantine(record, task)
 
     def _fetch(self, task: Slice) -> Task[Any]:
         return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]

@@ -86,7 +86,15 @@ class Session:
         )
         budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 4))))
         options = [
-            WorkerOptions(run_id, step.resources.cpus, settings.on_error, settings.max_attempts, self.run_dir, budget)
+            WorkerOptions(
+                run_id=run_id,
+                cpus=step.resources.cpus,
+                on_error=settings.on_error,
+                max_attempts=settings.max_attempts,
+                run_dir=self.run_dir,
+                budget=budget,
+                keeps_payload=settings.quarantine_payload,
+            )
             for step in self.steps
         ]
         return scheduler, WorkerPool(events, specs, self.packed, options)
