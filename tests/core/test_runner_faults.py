@@ -136,7 +136,7 @@ def test_a_failing_batch_of_tasks_is_taken_apart():
     result = Pipeline("p", stages=[Sum()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks(*range(6)))
     assert [task.data for task in result] == [0, 1, 2, 4, 5]
     assert [record.task_id for record in result.quarantined] == ["3"]
-    assert Sum.calls == [4, 1, 1, 1, 1, 2]
+    assert Sum.calls == [4, 2, 2, 1, 1, 2]
 
 
 def test_a_batch_result_that_cannot_be_matched_to_its_tasks_is_refused():
