@@ -109,8 +109,8 @@ class StageStats:
 
     @property
     def rows_seen(self) -> int:
-        """Rows the stage had to do with: those it got, or for a stage that makes rows those it made and refused."""
-        return self.rows_in or self.rows_out + self.rows_failed
+        """Rows the stage had to do with: those it got, or made and refused where that is more (a reader)."""
+        return max(self.rows_in, self.rows_out + self.rows_failed)
 
     def add(self, **amounts: float) -> None:
         """Add to counters by name."""

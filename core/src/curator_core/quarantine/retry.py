@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from curator_core.plan import PlannedStage
     from curator_core.quarantine.record import QuarantineRecord
     from curator_core.quarantine.retry_plan import RetryOrder
+    from curator_core.stage import ProcessingStage
     from curator_core.tasks import Task
 
 __all__ = ["RetryResult", "plan_file", "retry_quarantined"]
@@ -123,8 +124,10 @@ def retry_quarantined(
         retried, failures, files = attempt.from_stage(stages.index(stage), records)
         verdicts.add(settle_kept(retried, failures, files, time=now))
     if result.order.sources:
-        retried, failures = attempt.from_sources()
+        retried, failures, vanished = attempt.from_sources()
         verdicts.add(settle_sources(retried, failures, known=known, resolutions=resolutions, time=now))
+        alone = {path for each in resolutions.values() for path in each.outputs}
+        verdicts.obsolete += sorted(vanished - alone)
     attempt.keep(verdicts)
     return result
 
@@ -169,18 +172,21 @@ class _Attempt:
                 files[output.task_id] += output.paths
         return retried, self._new_failures(), files
 
-    def from_sources(self) -> tuple[list[QuarantineRecord], list[QuarantineRecord]]:
-        """Find source tasks again and process them whole; return the records of those found, and what failed again."""
+    def from_sources(self) -> tuple[list[QuarantineRecord], list[QuarantineRecord], set[str]]:
+        """Find source tasks again and process them whole.
+
+        Returns:
+            The records of those found, what failed again, and files that were there before and were not made again.
+        """
         wanted = self._result.order.sources
         count, sources = self._sources(wanted)
-        for source, records in wanted.items():
-            if source not in {task.task_id for task in sources}:
-                reason = "its source is not listed any more: the input has changed or is gone; run the pipeline again"
-                self._result.order.impossible |= {record.record_id: reason for record in records}
-        for _ in self._outputs(count, sources):
-            pass  # they are kept in the result
         found = {task.task_id for task in sources}
-        return [each for source in found for each in wanted[source]], self._new_failures()
+        for source in wanted.keys() - found:
+            reason = "its source is not listed any more: the input has changed or is gone; run the pipeline again"
+            self._result.order.impossible |= {record.record_id: reason for record in wanted[source]}
+        before = {path for planned in self._plan.stages for path in _files_of(planned.stage, found)}
+        made = {path for task in self._outputs(count, sources) for path in getattr(task, "paths", ())}
+        return [each for source in found for each in wanted[source]], self._new_failures(), before - made
 
     def keep(self, verdicts: Verdicts) -> None:
         """Bring the quarantine up to date: payloads first, then records, then what is resolved."""
@@ -253,6 +259,20 @@ def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
             found = planned.output_type
     asked = stages[index].input_type
     return asked if is_known(asked) and (not is_table(asked) or issubclass(asked, found)) else found
+
+
+def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Iterator[str]:
+    """Yield the files that a writer has made of some source tasks."""
+    from curator_core.io.filesystems import open_filesystem
+    from curator_core.io.table_writer import TableWriter
+
+    if not isinstance(stage, TableWriter):
+        return
+    filesystem, folder = open_filesystem(stage.path)
+    for source in sources:
+        name, extension = stage.file_name(source), stage.file_name("")[len("part-") :]
+        for path in filesystem.glob(f"{folder}/{name.removesuffix(extension)}[-.]*"):
+            yield stage.file_path(path.rpartition("/")[2])
 
 
 def _move_files(source: Path, target: Path) -> None:
