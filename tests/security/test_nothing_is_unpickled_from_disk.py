@@ -1,4 +1,4 @@
-"""Reading a file never runs code: no pickle and its relatives, outside of what the processes of one run send each other."""
+"""Reading a file never runs code: no pickle and the like, but for what the processes of one run send each other."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A pipeline file cannot run code, read files, or exhaust the machine: whatever stands in it is refused with its line."""
+"""A pipeline file cannot run code, read files, or exhaust the machine: what would is refused with its line."""
 
 import tracemalloc
 
@@ -80,7 +80,7 @@ def test_stages_are_names_in_the_registry_and_never_import_paths(validate, name)
 
 def test_a_variable_cannot_smuggle_in_structure_or_tags(validate, monkeypatch, tmp_path):
     monkeypatch.setenv("EVIL", f"!!python/object/apply:os.system ['touch {tmp_path}/mark']")
-    status, said = validate("version: 1\nstages:\n  - core.sample: {share: \"${EVIL}\"}\n")
+    status, said = validate('version: 1\nstages:\n  - core.sample: {share: "${EVIL}"}\n')
     assert status == 2
     assert "expected" in said
     assert not (tmp_path / "mark").exists()

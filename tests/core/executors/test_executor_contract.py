@@ -20,7 +20,8 @@ from curator_core import (
     Verdict,
     processing_stage,
 )
-from curator_core.errors import PipelineError, StageError
+from curator_core.errors import PipelineError, StageError, TooManyFailuresError
+from curator_core.quarantine.folder import QuarantineFolder
 
 
 class Numbers(ProcessingStage[EmptyTask, Task]):
@@ -153,8 +154,15 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
     assert 'raise ValueError("seven")' in record.traceback
     assert "'n': 7" in record.payload
 
+    assert record.worker
+    assert record.node
+    assert record.is_part
     (line,) = (run_dir / "quarantine" / "records.jsonl").read_text().splitlines()
     assert json.loads(line) == record.to_dict()
+    kept = QuarantineFolder(run_dir).load_payload(record, task_type=TableBatch)
+    assert kept.data.to_pylist() == [{"n": 7, "_source": "f.jsonl", "_row": 7}]
+    assert stats["NoSevens"].failed == {"ValueError": 1}
+    assert stats["PoliteRefusal"].failed == {"RuntimeError": 4}
     dropped = pq.read_table(run_dir / "dropped" / "OnlySmall")
     assert sorted(dropped["n"].to_pylist()) == list(range(10, 20))
     assert set(dropped["_reason"].to_pylist()) == {"too_large"}
@@ -166,6 +174,13 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
 def refuse_two(task):
     if task.data == 2:
         raise ValueError("two")
+    return task
+
+
+@processing_stage(name="refuse_most")
+def refuse_most(task):
+    if task.data % 4:
+        raise ValueError("most")
     return task
 
 
@@ -188,6 +203,18 @@ def cpus_in_use(patience_s=20):
         if not taken or time.monotonic() > deadline:
             return taken
         time.sleep(0.1)
+
+
+def test_a_run_in_which_too_much_fails_ends_with_the_reasons(make_executor, tmp_path):
+    executor = make_executor(max_attempts=1, max_failed_fraction=0.2, quarantine_payload=False)
+    with pytest.raises(TooManyFailuresError, match=r"stage 'refuse_most' failed on .* ValueError \(") as caught:
+        Pipeline("p", stages=[refuse_most]).run(
+            executor, initial_tasks=[Task(data=n) for n in range(400)], run_dir=tmp_path
+        )
+    assert "(20.0%)" in str(caught.value)
+    assert json.loads((tmp_path / "result.json").read_text())["stages"][0]["failed"]["ValueError"] > 20
+    assert not (tmp_path / "quarantine" / "payloads").exists()
+    assert cpus_in_use() == 0
 
 
 def test_skip_as_the_policy_of_a_run(make_executor):

@@ -104,7 +104,7 @@ class Work:
         return [record for key, record in folder.records().items() if key not in folder.resolutions()]
 
 
-ONCE = Counter({n: 1 for n in range(20)})
+ONCE = Counter(dict.fromkeys(range(20), 1))
 
 
 def test_rows_come_back_once_however_often_they_are_retried(work):
@@ -235,6 +235,19 @@ def test_rows_that_came_out_alone_stay_when_their_source_fails_on_them_again(wor
     assert work.unresolved() == []
 
 
+def test_a_row_that_fails_elsewhere_and_then_where_it_did_at_first_is_not_lost(work):
+    work.refuse(0)
+    work.run(quarantine_payload=False)
+    work.refuse(later=[0])
+    work.retry(executor=LocalExecutor(max_attempts=1, quarantine_payload=False))
+    work.refuse(0)
+    work.retry(executor=LocalExecutor(max_attempts=1, quarantine_payload=False))
+    assert [record.stage for record in work.unresolved()] == ["refuses"]
+    work.refuse()
+    work.retry()
+    assert (work.output(), work.unresolved()) == (ONCE, [])
+
+
 def test_a_whole_task_keeps_its_name_and_what_was_made_before_is_replaced(tmp_path):
     trouble = tmp_path / "trouble"
     trouble.touch()
@@ -324,6 +337,34 @@ def test_an_interrupted_retry_can_be_repeated(work):
     assert len(work.unresolved()) == 2
     assert work.retry().is_complete
     assert work.output() == ONCE
+
+
+@pytest.mark.parametrize("step", ["reopen", "add", "resolve"])
+def test_a_retry_that_is_killed_while_it_settles_is_finished_by_the_next(work, monkeypatch, step):
+    class Broken(Refuses):
+        broken = True
+
+        def process(self, task):
+            if self.broken:
+                raise RuntimeError("broken")
+            return super().process(task)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    tasks = [TableBatch(data={"n": list(range(20))})]
+    pipeline = Pipeline("p", stages=[Broken(str(work.refused)), Write(str(work.folder / "out"))])
+    pipeline.run(LocalExecutor(max_attempts=1), initial_tasks=tasks, run_dir=work.run_dir)
+    Broken.broken = False
+    work.refuse(4)
+    with monkeypatch.context() as patch:
+        patch.setattr(QuarantineFolder, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            retry_quarantined(work.run_dir, pipeline=pipeline)
+    work.refuse()
+    retry_quarantined(work.run_dir, pipeline=pipeline)
+    assert (work.output(), work.unresolved()) == (ONCE, [])
+    assert not (work.run_dir / "quarantine" / "retry").exists()
 
 
 def test_a_retry_must_not_skip(work):

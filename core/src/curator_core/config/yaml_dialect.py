@@ -56,7 +56,9 @@ class PlainLoader(yaml.SafeLoader):
 
     def _check_depth(self, depth: int) -> None:
         if depth >= MAX_DEPTH:
-            raise yaml.scanner.ScannerError(None, None, f"nested too deeply, more than {MAX_DEPTH} levels", self.get_mark())
+            raise yaml.scanner.ScannerError(
+                None, None, f"nested too deeply, more than {MAX_DEPTH} levels", self.get_mark()
+            )
 
 
 class PlainDumper(yaml.SafeDumper):

@@ -1,7 +1,8 @@
 """The folder ``quarantine`` of a run directory: records, payloads, and what became of records that were retried.
 
 ``records.jsonl`` has one record a line. A record that fails again in a retry is appended again, and the last line of an
-id counts. ``resolved.jsonl`` names the records that were retried with success, with the files that came of it.
+id counts. ``resolved.jsonl`` names the records that were retried with success, with the files that came of it; there
+too the last line counts.
 ``payloads/<record>.arrow`` has the rows or the task of a record.
 """
 
@@ -67,6 +68,10 @@ class QuarantineFolder:
         """Append records."""
         self._append(self._records, (record.to_dict() for record in records))
 
+    def reopen(self, record_ids: Iterable[str]) -> None:
+        """Note that records are no longer resolved: their rows were processed again, and failed again."""
+        self._append(self._resolved, ({"record_id": each, "is_open": True} for each in record_ids))
+
     def resolve(self, resolutions: Iterable[Resolution]) -> None:
         """Note what became of records."""
         self._append(self._resolved, (vars(each) for each in resolutions))
@@ -109,12 +114,16 @@ class QuarantineFolder:
 
     def resolutions(self) -> dict[str, Resolution]:
         """Return what became of records, by id."""
-        return {
-            values["record_id"]: Resolution(
-                values["record_id"], values["time"], tuple(values["outputs"]), tuple(values["replaced_by"])
+        found: dict[str, Resolution] = {}
+        for values in _lines(self._resolved):
+            record_id = values["record_id"]
+            if values.get("is_open"):
+                found.pop(record_id, None)
+                continue
+            found[record_id] = Resolution(
+                record_id, values["time"], tuple(values["outputs"]), tuple(values["replaced_by"])
             )
-            for values in _lines(self._resolved)
-        }
+        return found
 
     def _append(self, file: Path, entries: Iterable[dict[str, Any]]) -> None:
         text = "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in entries)

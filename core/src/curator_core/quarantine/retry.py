@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from curator_core.lineage import NumberedTasks, number_sources
 from curator_core.plan import Plan
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry_plan import Verdicts, lay_out, settle_kept, settle_sources
+from curator_core.quarantine.settlement import finish_interrupted, retry_dir, settle
 from curator_core.redaction import MASK
 from curator_core.run import RunState, stream_plan
 from curator_core.runner import StageRunner
@@ -109,6 +109,8 @@ def retry_quarantined(
     if getattr(executor, "on_error", "quarantine") == "skip":
         raise ConfigError("a retry that skips failures would lose them", fix="use on_error quarantine or raise")
     folder = QuarantineFolder(run_dir)
+    if not dry_run:
+        finish_interrupted(folder)
     known, resolutions = folder.records(), folder.resolutions()
     unresolved = [record for record in known.values() if record.record_id not in resolutions]
     chosen = [record for record in unresolved if choose is None or choose(record)]
@@ -128,12 +130,14 @@ def retry_quarantined(
         verdicts.add(settle_sources(retried, failures, known=known, resolutions=resolutions, time=now))
         alone = {path for each in resolutions.values() for path in each.outputs}
         verdicts.obsolete += sorted(vanished - alone)
-    attempt.keep(verdicts)
+    settle(folder, verdicts)
+    result.resolved = [each.record_id for each in verdicts.resolved]
+    result.records = verdicts.records
     return result
 
 
 class _Attempt:
-    """One retry: runs parts of the plan in a run directory of its own, then moves what that holds to the real one."""
+    """One retry: runs parts of the plan in a run directory of its own."""
 
     def __init__(
         self,
@@ -148,9 +152,7 @@ class _Attempt:
         self._executor = executor
         self._result = result
         self._initial_tasks = initial_tasks
-        self._own_dir = folder.path / "retry"
-        if self._own_dir.exists():  # of a retry that was interrupted: its output files are replaced by this one's
-            shutil.rmtree(self._own_dir)
+        self._own_dir = retry_dir(folder)
         self._seen: set[str] = set()
 
     def from_stage(
@@ -187,31 +189,6 @@ class _Attempt:
         before = {path for planned in self._plan.stages for path in _files_of(planned.stage, found)}
         made = {path for task in self._outputs(count, sources) for path in getattr(task, "paths", ())}
         return [each for source in found for each in wanted[source]], self._new_failures(), before - made
-
-    def keep(self, verdicts: Verdicts) -> None:
-        """Bring the quarantine up to date: payloads first, then records, then what is resolved."""
-        verdicts.records = [self._with_payload(record) for record in verdicts.records]
-        _move_files(self._own_dir / "dropped", self._folder.path.parent / "dropped")
-        self._folder.add(verdicts.records)
-        self._folder.resolve(verdicts.resolved)
-        for path in verdicts.obsolete:
-            _remove(path)
-        for resolution in verdicts.resolved:
-            (self._folder.payloads / f"{resolution.record_id}.arrow").unlink(missing_ok=True)
-        if self._own_dir.exists():
-            shutil.rmtree(self._own_dir)
-        self._result.resolved = [each.record_id for each in verdicts.resolved]
-        self._result.records = verdicts.records
-
-    def _with_payload(self, record: QuarantineRecord) -> QuarantineRecord:
-        """Move what a record is about to the real quarantine, under the record's name."""
-        made = QuarantineFolder(self._own_dir).payloads / (record.payload_file or "")
-        if not made.is_file():
-            return record
-        self._folder.payloads.mkdir(parents=True, exist_ok=True)
-        final = self._folder.payloads / f"{record.record_id}.arrow"
-        made.replace(final)
-        return replace(record, payload_file=final.name)
 
     def _outputs(self, first_stage: int, tasks: NumberedTasks) -> Iterator[Task[Any]]:
         if not tasks:
@@ -273,19 +250,3 @@ def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Itera
         name, extension = stage.file_name(source), stage.file_name("")[len("part-") :]
         for path in filesystem.glob(f"{folder}/{name.removesuffix(extension)}[-.]*"):
             yield stage.file_path(path.rpartition("/")[2])
-
-
-def _move_files(source: Path, target: Path) -> None:
-    for path in source.rglob("*") if source.exists() else ():
-        if path.is_file():
-            final = target / path.relative_to(source)
-            final.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(final)
-
-
-def _remove(path: str) -> None:
-    from curator_core.io.filesystems import open_filesystem
-
-    filesystem, inner = open_filesystem(path)
-    if filesystem.exists(inner):
-        filesystem.rm(inner)

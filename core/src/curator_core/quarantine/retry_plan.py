@@ -147,13 +147,13 @@ def settle_sources(
         if record.record_id not in failed:
             verdicts.resolved.append(Resolution(record.record_id, time))
     for record_id, failure in failed.items():
-        if record_id in resolutions:
-            continue  # its rows came out of an earlier retry, and stay there
+        if record_id in resolutions and resolutions[record_id].outputs:
+            continue  # its rows came out of an earlier retry, alone, and stay there
         before = known.get(record_id)
         verdicts.records.append(failure if before is None else _failed_again(before, failure))
     for record_id, resolution in resolutions.items():
         done = known.get(record_id)
-        if done is not None and source_id(done.task_id) in sources and record_id not in failed:
+        if done is not None and source_id(done.task_id) in sources and record_id not in failed:  # in the source's files
             verdicts.obsolete += resolution.outputs
     return verdicts
 
