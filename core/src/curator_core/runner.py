@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curator_core.quarantine import QuarantineRecord
+    from curator_core.recording import BadRecord
     from curator_core.stage import OnError, ProcessingStage
     from curator_core.worker_state import CallReports
 
@@ -226,13 +227,18 @@ class StageRunner:
         task_id = batch[0].task_id
         if recording.dropped_rows:
             self._state.keep_dropped(self.stage.name, f"{task_id}-{part}" if part else task_id, recording)
-        places: Counter[tuple[str | None, int | None]] = Counter()
-        for bad in recording.bad_records:
-            place = bad.source, bad.row
-            record = record_for_bad_record(
-                self.stage.name, task_id, bad, worker=self._worker, ordinal=places[place] if bad.source else len(places)
-            )
+        if recording.bad_records:
+            self._settle_refused(recording.bad_records, batch, part)
+
+    def _settle_refused(self, refused: list[BadRecord], batch: list[Task[Any]], part: int) -> None:
+        """Apply the policy to records that the stage refused while the rest of their task went on."""
+        places: Counter[object] = Counter()
+        for bad in refused:
+            # Without a place in a file, records are told apart by the order in which the stage reports them.
+            place = (bad.source, bad.row) if bad.source is not None else part
+            ordinal = places[place] if bad.source is not None else (part << 20) + places[place]
             places[place] += 1
+            record = record_for_bad_record(self.stage.name, batch[0].task_id, bad, worker=self._worker, ordinal=ordinal)
             self._settle(record, refused_rows(batch, bad), cause=None)
 
     def _give_up(self, batch: list[Task[Any]], error: Exception, *, attempts: int, emitted: int) -> Iterator[Task[Any]]:

@@ -93,6 +93,18 @@ def test_rows_without_provenance_have_records_of_their_own(tmp_path):
     assert len(list((tmp_path / "quarantine" / "payloads").iterdir())) == 2
 
 
+def test_refused_records_without_a_place_are_told_apart(tmp_path):
+    class Reader(ProcessingStage):
+        def process(self, task):
+            for n in range(2):
+                current().bad_record(BadRecord("first"))
+                current().bad_record(BadRecord("second"))
+                yield Task(data=n)
+
+    result = Pipeline("p", stages=[Reader()]).run(initial_tasks=[Task()], run_dir=tmp_path)
+    assert len({record.record_id for record in result.quarantined}) == 4
+
+
 def through(task, task_type):
     return decode_payload(encode_payload(task, task_id="t/q1"), task_type=task_type, where="f")
 
