@@ -114,6 +114,97 @@ def test_only_guilty_rows_are_lost(rows, bad):
     assert result.stats["Picky"].dropped["seen"] == len(survivors)
 
 
+@pytest.mark.parametrize("guilty", [{5}, {0, 2_047}, {3, 4}, {100, 700, 1_300, 1_900}])
+def test_finding_the_guilty_costs_a_few_calls_per_row_and_not_one_per_row(guilty):
+    stage = Picky(guilty)
+    result = Pipeline("p", stages=[stage]).run(initial_tasks=[TableBatch(data={"n": list(range(2_048))})])
+    assert sum(task.num_rows for task in result) == 2_048 - len(guilty)
+    assert len(result.quarantined) == len(guilty)
+    tries, probes, halvings = 3, 16, 2 * 11 * len(guilty)  # 2,048 rows are halved eleven times
+    assert stage.calls <= tries + probes + halvings
+
+
+class Feud(ProcessingStage[TableBatch, TableBatch]):
+    """Fails when two numbers are in the same call."""
+
+    row_wise = True
+
+    def __init__(self, *pair: int) -> None:
+        self.pair = set(pair)
+
+    def process(self, task):
+        if self.pair <= set(task.data["n"].to_pylist()):
+            raise ValueError("these two")
+        return task
+
+
+@given(st.integers(0, 99), st.integers(0, 99), st.integers(100, 120))
+def test_rows_that_only_fail_together_all_come_out(one, other, rows):
+    if one == other:
+        return
+    batch = TableBatch(data={"n": list(range(rows))})
+    result = Pipeline("p", stages=[Feud(one, other)]).run(LocalExecutor(max_attempts=1), initial_tasks=[batch])
+    assert [task.data["n"].to_pylist() for task in result] == [list(range(rows))]
+    assert result.quarantined == []
+
+
+@given(st.sets(st.integers(0, 63), max_size=4), st.sampled_from([1, 2, 3]))
+def test_a_failing_batch_of_tasks_loses_only_the_guilty_ones_and_few_calls(guilty, max_attempts):
+    calls = []
+
+    class Model(ProcessingStage[Task, Task]):
+        batch_size = 64
+
+        def process_batch(self, batch):
+            calls.append(len(batch))
+            if guilty.intersection(task.data for task in batch):
+                raise ValueError("bad")
+            return batch
+
+    result = Pipeline("p", stages=[Model()]).run(
+        LocalExecutor(max_attempts=max_attempts), initial_tasks=tasks(*range(64))
+    )
+    assert [task.data for task in result] == [n for n in range(64) if n not in guilty]
+    assert {record.task_id for record in result.quarantined} == {str(n) for n in guilty}
+    assert len(calls) <= max_attempts + (2 * 6 + max_attempts) * len(guilty)  # 64 tasks are halved six times
+
+
+def test_a_batch_that_fails_on_two_tasks_together_loses_neither():
+    class Model(ProcessingStage[Task, Task]):
+        batch_size = 8
+
+        def process_batch(self, batch):
+            if {2, 3} <= {task.data for task in batch}:
+                raise ValueError("these two")
+            return batch
+
+    result = Pipeline("p", stages=[Model()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks(*range(8)))
+    assert [task.data for task in result] == list(range(8))
+    assert result.quarantined == []
+
+
+def test_rows_are_isolated_in_the_tables_of_a_batch_of_tasks():
+    class Scores(Picky):
+        batch_size = 4
+
+        def process_batch(self, batch):
+            if any(self.bad.intersection(task.data["n"].to_pylist()) for task in batch):
+                raise ValueError("bad number")
+            return batch
+
+        def process(self, task):
+            (result,) = self.process_batch([task])
+            return result
+
+    batches = [TableBatch(data={"n": [10 * k, 10 * k + 1]}) for k in range(4)]
+    result = Pipeline("p", stages=[Scores({11, 20})]).run(LocalExecutor(max_attempts=1), initial_tasks=batches)
+    assert [task.data["n"].to_pylist() for task in result] == [[0, 1], [10], [21], [30, 31]]
+    assert [(record.task_id, record.rows, record.is_part) for record in result.quarantined] == [
+        ("1", 1, True),
+        ("2", 1, True),
+    ]
+
+
 def test_a_stage_that_fails_on_every_row_is_not_called_once_per_row():
     stage = Picky(range(10_000))
     result = Pipeline("p", stages=[stage]).run(initial_tasks=[TableBatch(data={"n": list(range(10_000))})])
@@ -136,7 +227,7 @@ def test_a_failing_batch_of_tasks_is_taken_apart():
     result = Pipeline("p", stages=[Sum()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks(*range(6)))
     assert [task.data for task in result] == [0, 1, 2, 4, 5]
     assert [record.task_id for record in result.quarantined] == ["3"]
-    assert Sum.calls == [4, 1, 1, 1, 1, 2]
+    assert Sum.calls == [4, 2, 2, 1, 1, 2]
 
 
 def test_a_batch_result_that_cannot_be_matched_to_its_tasks_is_refused():

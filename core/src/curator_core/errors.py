@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from curator_core.redaction import redact
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,6 +21,7 @@ __all__ = [
     "RunInterrupted",
     "StageError",
     "TaskTimeoutError",
+    "TooManyFailuresError",
     "UnknownNameError",
     "WorkerDiedError",
     "WorkerMemoryError",
@@ -35,6 +38,7 @@ class CuratorError(Exception):
     """
 
     def __init__(self, message: str, *, fix: str | None = None) -> None:
+        message = redact(message)  # messages name files, and the names of some files hold passwords
         super().__init__(message)
         self.message = message
         self.fix = fix
@@ -121,6 +125,10 @@ class DataError(CuratorError):
 
 class StageError(CuratorError):
     """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
+
+
+class TooManyFailuresError(StageError):
+    """A larger share of a stage's rows failed than the run allows."""
 
 
 class WorkerDiedError(StageError):

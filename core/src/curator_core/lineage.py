@@ -12,11 +12,18 @@ from curator_core.tasks import EmptyTask, FileGroupTask, Task
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["adopt", "adopt_one", "number_sources"]
+__all__ = ["NumberedTasks", "adopt", "adopt_one", "number_sources"]
+
+
+class NumberedTasks(list["Task[Any]"]):
+    """Initial tasks that have their ids already: what a retry feeds to a pipeline."""
 
 
 def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
     """Give initial tasks their ids: what they are for files, their position for anything else."""
+    if isinstance(tasks, NumberedTasks):
+        yield from tasks
+        return
     seen: Counter[str] = Counter()
     for position, task in enumerate(tasks):
         _check_task(task, where="initial_tasks")

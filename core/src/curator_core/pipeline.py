@@ -43,6 +43,7 @@ class Pipeline:
         self.name = name
         self.description = description
         self.stages: list[ProcessingStage[Any, Any]] = []
+        self.references: dict[str, str] = {}  # values from a pipeline file, as the file has them: ${NAME}
         for stage in stages:
             self.add_stage(stage)
 

@@ -73,10 +73,16 @@ class Plan:
             lines.extend(f"{number:>3}. {step.name}" for number, step in enumerate(self.steps, start=1))
         return "\n".join(lines)
 
-    def to_yaml(self) -> str | None:
-        """Return the pipeline as YAML, or None when one of its stages has no name in the registry."""
+    def to_yaml(self, *, hide_secrets: bool = False) -> str | None:
+        """Return the pipeline as YAML, or None when one of its stages has no name in the registry.
+
+        Args:
+            hide_secrets: Write what looks like a secret as the variable it came from, else as asterisks.
+        """
+        from curator_core.config import dump_pipeline
+
         try:
-            return self.pipeline.to_yaml()
+            return dump_pipeline(self.pipeline, hide_secrets=hide_secrets)
         except CuratorError:
             return None
 

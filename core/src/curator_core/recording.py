@@ -35,6 +35,7 @@ class BadRecord:
         row: Record number or byte offset in the file.
         error_type: Short class of the error, for counting.
         payload: The record, or the beginning of it.
+        rows: How many records it stands for, where many were refused in a row.
     """
 
     message: str
@@ -42,6 +43,7 @@ class BadRecord:
     row: int | None = None
     error_type: str = "DataError"
     payload: str | bytes | None = None
+    rows: int = 1
 
 
 @dataclass

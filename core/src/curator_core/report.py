@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curator_core.redaction import redact
+
 if TYPE_CHECKING:
     from curator_core.result import RunResult
     from curator_core.stats import StageStats
@@ -27,7 +29,7 @@ def text_report(result: RunResult) -> str:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
         lines.extend(notes.get(number, []))
-    return "\n".join([*lines, "", *_totals(result)])
+    return redact("\n".join([*lines, "", *_totals(result)]))
 
 
 def _stage_row(stage: StageStats) -> tuple[str, ...]:

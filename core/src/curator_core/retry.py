@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curator_core.errors import ConfigError, CuratorError, DataError
+from curator_core.memory_pressure import is_out_of_memory
 
 if TYPE_CHECKING:
     from curator_core.stage import OnError, ProcessingStage
 
-__all__ = ["ErrorPolicy", "is_worth_isolating", "policy_for", "retry_delay_s"]
+__all__ = ["ErrorPolicy", "is_worth_isolating", "policy_for", "retry_delay_s", "tries"]
 
 _POLICIES = ("quarantine", "raise", "skip")
 _FIRST_DELAY_S = 0.1
@@ -59,6 +60,25 @@ def retry_delay_s(error: BaseException, attempt: int) -> float:
     return min(_FIRST_DELAY_S * 2.0 ** (attempt - 1), _LONGEST_DELAY_S)
 
 
-def is_worth_isolating(error: BaseException) -> bool:
-    """Return whether single rows may be guilty: not when the whole table is unfit (missing column, wrong type)."""
-    return isinstance(error, DataError) or not isinstance(error, CuratorError)
+def tries(policy: ErrorPolicy, error: BaseException, *, can_divide: bool, is_part: bool = False) -> int:
+    """Return how often a call is tried in all before something else is done about it.
+
+    What can be divided is not tried again as it is when it ran out of memory, because less of it may fit, nor when it
+    is a part of something that has had all its tries.
+
+    >>> tries(ErrorPolicy(), ValueError(), can_divide=True), tries(ErrorPolicy(), MemoryError(), can_divide=True)
+    (3, 1)
+    """
+    return 1 if can_divide and (is_part or is_out_of_memory(error)) else policy.max_attempts
+
+
+def is_worth_isolating(error: BaseException, policy: ErrorPolicy) -> bool:
+    """Return whether to look for guilty rows in a table.
+
+    Not when the whole table is unfit (missing column, wrong type), and not when the first failure ends the run, unless
+    it ran out of memory: then no row may be guilty.
+    """
+    if is_out_of_memory(error):
+        return True
+    is_about_rows = isinstance(error, DataError) or not isinstance(error, CuratorError)
+    return is_about_rows and policy.on_error != "raise"

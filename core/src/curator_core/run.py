@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError
+from curator_core.failure_limit import FailureLimit
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats, StatsTable
@@ -46,6 +48,8 @@ class RunState:
         self.first_output_s: float | None = None
         self.peak_object_store_bytes = 0
         self.stop_requested = threading.Event()
+        self.keeps_payload = True
+        self._failure_limit: FailureLimit | None = None
         self._lock = threading.Lock()
 
     def stats_of(self, stage_name: str) -> StageStats:
@@ -53,18 +57,61 @@ class RunState:
         with self._lock:
             return self.stats.setdefault(stage_name, StageStats(stage_name))
 
-    def quarantine(self, record: QuarantineRecord) -> None:
-        """Keep a record aside, tell observers, and count it."""
+    def apply(self, executor: Executor) -> None:
+        """Take over what an executor says about failures.
+
+        Raises:
+            ConfigError: The share of failures that it allows is no share.
+        """
+        limit = executor.max_failed_fraction
+        self._failure_limit = None if limit is None else FailureLimit(limit)
+        self.keeps_payload = executor.quarantine_payload
+        if self.directory is not None:
+            self.directory.keeps_payload = self.keeps_payload
+
+    def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
+        """Keep a record aside, and the task or the rows that it is about, where they are at hand.
+
+        Raises:
+            TooManyFailuresError: More of the stage's rows have failed than the run allows.
+        """
+        if self.directory is not None and task is not None:
+            record = self.directory.keep_payload(record, task)
+        stats = self.stats_of(record.stage)
+        stats.lose(record.error_type, record.rows, is_kept=True)
+        self._keep(record)
+        self._check_failures(stats)
+
+    def skip(self, record: QuarantineRecord) -> None:
+        """Count a record that is not kept.
+
+        Raises:
+            TooManyFailuresError: More of the stage's rows have failed than the run allows.
+        """
+        stats = self.stats_of(record.stage)
+        stats.lose(record.error_type, record.rows, is_kept=False)
+        self._check_failures(stats)
+
+    def _keep(self, record: QuarantineRecord) -> None:
+        """Write a record, tell observers, and count it."""
         from curator_core.registry import default_registry
 
+        record = record.redacted() if self.keeps_payload else replace(record.redacted(), payload=None, row_id=None)
         if self.directory is not None:
             self.directory.add_quarantined(record)
         with self._lock:
             self.quarantined_count += 1
             if len(self.quarantined) < KEPT_RECORDS:
                 self.quarantined.append(record)
-        self.stats_of(record.stage).add(quarantined=1)
         default_registry().notify("curator_task_failed", record=record)
+
+    def _check_failures(self, stats: StageStats) -> None:
+        """End the run, once: what workers report while it ends must not end it again."""
+        limit = self._failure_limit
+        if limit is None or not limit.is_exceeded(failed=stats.rows_failed, seen=stats.rows_seen):
+            return
+        self._failure_limit = None
+        limit.check(stats)
 
     def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
         """Write dropped rows that a filter handed over."""
@@ -75,11 +122,18 @@ class RunState:
         self.directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
 
     def absorb(self, stats: Mapping[str, StageStats], quarantined: Iterable[QuarantineRecord]) -> None:
-        """Add what a worker process reported."""
+        """Add what a worker process reported.
+
+        Raises:
+            TooManyFailuresError: More of a stage's rows have failed than the run allows.
+        """
         for name, each in stats.items():
             self.stats_of(name).merge(each)
         for record in quarantined:
-            self.quarantine(record)
+            self._keep(record)
+        for name, each in stats.items():
+            if each.failed:
+                self._check_failures(self.stats_of(name))
 
     def note_output(self) -> None:
         """Note the moment of the first output."""
@@ -91,6 +145,7 @@ def stream_plan(
     plan: Plan, executor: Executor, *, state: RunState, initial_tasks: Iterable[Task[Any]] | None = None
 ) -> Iterator[Task[Any]]:
     """Yield the outputs of a plan as they finish."""
+    state.apply(executor)
     for planned in plan.stages:
         state.stats_of(planned.stage.name)
     tasks = initial_tasks if initial_tasks is not None else [EmptyTask()]

@@ -9,6 +9,7 @@ import inspect
 import itertools
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import StageError
 from curator_core.isolate import isolate_rows
 from curator_core.lineage import adopt, adopt_one
+from curator_core.memory_pressure import is_out_of_memory, release_memory
 from curator_core.quarantine import record_for_bad_record, record_for_task
+from curator_core.quarantine.payload import refused_rows
 from curator_core.recording import Recording
-from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s
+from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.stage import NodeInfo, WorkerInfo
 from curator_core.tasks import TableBatch, Task, concat_tables, take_rows
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curator_core.quarantine import QuarantineRecord
+    from curator_core.recording import BadRecord
     from curator_core.stage import OnError, ProcessingStage
     from curator_core.worker_state import CallReports
 
@@ -63,6 +67,7 @@ class StageRunner:
         self._row_limit = row_limit
         self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
         self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
+        self._worker = WorkerInfo()
 
     def setup(
         self, worker: WorkerInfo | None = None, *, once_per_node: Callable[[Callable[[], None]], None] | None = None
@@ -75,7 +80,7 @@ class StageRunner:
                 unless given.
         """
         started = time.perf_counter()
-        here = worker or WorkerInfo()
+        here = self._worker = worker or WorkerInfo()
 
         def prepare_node() -> None:
             _call_hook(self.stage.setup_on_node, NodeInfo(here.node_id), here)
@@ -144,13 +149,14 @@ class StageRunner:
                 recording = Recording()
 
     def _process(
-        self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None
+        self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None, is_part: bool = False
     ) -> Iterator[Task[Any]]:
         """Call the stage on a batch, again if it fails, and see to those tasks that keep failing.
 
         Args:
             batch: The tasks.
             first: What the first call reported and returned, if it has been made.
+            is_part: Whether they are part of a batch that kept failing.
         """
         emitted = 0
         for attempt in itertools.count(1):
@@ -173,7 +179,10 @@ class StageRunner:
                     emitted += 1
                     yield output
             self.stats.add(failures=1)
-            if attempt == self._policy.max_attempts:
+            if is_out_of_memory(failure):
+                release_memory(failure)
+            can_divide = len(batch) > 1 or (not emitted and self._can_halve(batch[0]))
+            if attempt == tries(self._policy, failure, can_divide=can_divide, is_part=is_part):
                 yield from self._give_up(batch, failure, attempts=attempt, emitted=emitted)
                 return
             self.stats.add(retries=1)
@@ -221,26 +230,42 @@ class StageRunner:
         task_id = batch[0].task_id
         if recording.dropped_rows:
             self._state.keep_dropped(self.stage.name, f"{task_id}-{part}" if part else task_id, recording)
-        for bad in recording.bad_records:
-            self._settle(record_for_bad_record(self.stage.name, task_id, bad), cause=None)
+        if recording.bad_records:
+            self._settle_refused(recording.bad_records, batch, part)
+
+    def _settle_refused(self, refused: list[BadRecord], batch: list[Task[Any]], part: int) -> None:
+        """Apply the policy to records that the stage refused while the rest of their task went on."""
+        places: Counter[object] = Counter()
+        for bad in refused:
+            # Without a place in a file, records are told apart by the order in which the stage reports them.
+            place = (bad.source, bad.row) if bad.source is not None else part
+            ordinal = places[place] if bad.source is not None else (part << 20) + places[place]
+            places[place] += 1
+            record = record_for_bad_record(self.stage.name, batch[0].task_id, bad, worker=self._worker, ordinal=ordinal)
+            self._settle(record, refused_rows(batch, bad), cause=None)
 
     def _give_up(self, batch: list[Task[Any]], error: Exception, *, attempts: int, emitted: int) -> Iterator[Task[Any]]:
         if len(batch) > 1:
-            for task in batch:
-                yield from self._process([task])
+            middle = len(batch) // 2
+            for half in (batch[:middle], batch[middle:]):
+                yield from self._process(half, is_part=len(half) > 1)  # alone, a task gets all its tries
             return
         (task,) = batch
-        can_halve = self.stage.row_wise and isinstance(task, TableBatch) and task.num_rows > 1 and not emitted
-        if can_halve and self._policy.on_error != "raise" and is_worth_isolating(error):
+        if not emitted and self._can_halve(task) and is_worth_isolating(error, self._policy):
             assert isinstance(task, TableBatch)
             yield from self._isolate(task, error, attempts)
             return
-        self._settle(record_for_task(self.stage.name, task, error, attempts=attempts), cause=error)
+        record = record_for_task(self.stage.name, task, error, attempts=attempts, worker=self._worker)
+        self._settle(record, task, cause=error)
+
+    def _can_halve(self, task: Task[Any]) -> bool:
+        return self.stage.row_wise and isinstance(task, TableBatch) and task.num_rows > 1
 
     def _isolate(self, task: TableBatch, error: Exception, attempts: int) -> Iterator[Task[Any]]:
         """Process a failing table in parts, so that only guilty rows are lost."""
         tables: list[pa.Table] = []
         total = Recording()
+        blamed = itertools.count()
 
         def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
             recording = Recording()
@@ -256,7 +281,17 @@ class StageRunner:
                 tables.append(output.data)
 
         def blame(part: TableBatch, cause: Exception) -> None:
-            self._settle(record_for_task(self.stage.name, part, cause, attempts=attempts + 1), cause=cause)
+            is_part = part.num_rows < task.num_rows
+            record = record_for_task(
+                self.stage.name,
+                part,
+                cause,
+                attempts=attempts + is_part,
+                worker=self._worker,
+                is_part=is_part,
+                ordinal=next(blamed),
+            )
+            self._settle(record, part, cause=cause)
 
         with self._turn:
             isolate_rows(task, error, call=call, accept=accept, blame=blame)
@@ -264,7 +299,7 @@ class StageRunner:
         if tables:
             yield from adopt(task, task.with_data(concat_tables(tables)), stage=self.stage.name)
 
-    def _settle(self, record: QuarantineRecord, *, cause: Exception | None) -> None:
+    def _settle(self, record: QuarantineRecord, task: Task[Any] | None, *, cause: Exception | None) -> None:
         """Apply the policy to a task or record that cannot be processed."""
         if self._policy.on_error == "raise":
             raise StageError(
@@ -272,9 +307,9 @@ class StageRunner:
                 fix="mend the input or the stage, or use on_error: quarantine to go on without it",
             ) from cause
         if self._policy.on_error == "skip":
-            self.stats.add(skipped=1)
+            self._state.skip(record)
             return
-        self._state.quarantine(record)
+        self._state.quarantine(record, task)
 
 
 @dataclass(slots=True)

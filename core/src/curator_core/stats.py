@@ -30,6 +30,7 @@ _SUMMED = (
     "setup_time_s",
     "retries",
     "failures",
+    "quarantined",
     "skipped",
 )
 
@@ -39,6 +40,7 @@ class StageStats:
     """Counts of one stage.
 
     ``rows_*`` count table rows (one for a task that is not a table); ``dropped`` maps a filter's reasons to rows;
+    ``failed`` maps classes of errors to rows that are in quarantine or were skipped;
     ``process_time_s`` is time inside the stage's own code, summed over workers. Executors with pools of workers also
     note ``busy_fraction`` (the share of their workers' time spent working, after the warm-up), ``workers`` (seconds
     since the start, number of workers) and ``queue_peak`` (most tasks that ever waited).
@@ -57,6 +59,7 @@ class StageStats:
     quarantined: int = 0
     skipped: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
     scores: Histogram = field(default_factory=Histogram)
     busy_fraction: float | None = None
     workers: list[tuple[float, int]] = field(default_factory=list)
@@ -99,6 +102,26 @@ class StageStats:
             self.dropped.update(recording.dropped)
             self.scores.merge(recording.scores)
 
+    def lose(self, error_type: str, rows: int, *, is_kept: bool) -> None:
+        """Count rows that could not be processed: kept in quarantine, or skipped.
+
+        A task without rows, such as a file that could not be opened, counts as one.
+        """
+        with self._lock:
+            self.failed[error_type] += max(1, rows)
+            self.quarantined += is_kept
+            self.skipped += not is_kept
+
+    @property
+    def rows_failed(self) -> int:
+        """Rows that could not be processed."""
+        return sum(self.failed.values())
+
+    @property
+    def rows_seen(self) -> int:
+        """Rows the stage had to do with: those it got, or made and refused where that is more (a reader)."""
+        return max(self.rows_in, self.rows_out + self.rows_failed)
+
     def add(self, **amounts: float) -> None:
         """Add to counters by name."""
         with self._lock:
@@ -108,11 +131,14 @@ class StageStats:
     def split_off(self) -> StageStats:
         """Return the counts so far and start from zero; holders of this object keep counting in it."""
         with self._lock:
-            taken = StageStats(self.name, dropped=Counter(self.dropped), scores=self.scores.copy())
+            taken = StageStats(
+                self.name, dropped=Counter(self.dropped), failed=Counter(self.failed), scores=self.scores.copy()
+            )
             for name in _SUMMED:
                 setattr(taken, name, getattr(self, name))
                 setattr(self, name, type(getattr(self, name))())
             self.dropped.clear()
+            self.failed.clear()
             self.scores.clear()
         return taken
 
@@ -122,6 +148,7 @@ class StageStats:
             for name in _SUMMED:
                 setattr(self, name, getattr(self, name) + getattr(other, name))
             self.dropped.update(other.dropped)
+            self.failed.update(other.failed)
             self.scores.merge(other.scores)
 
     def to_dict(self) -> dict[str, Any]:
@@ -141,6 +168,7 @@ class StageStats:
                 "quarantined": self.quarantined,
                 "skipped": self.skipped,
                 "dropped": dict(sorted(self.dropped.items())),
+                "failed": dict(sorted(self.failed.items())),
                 "scores": self.scores.summary(),
                 "busy_fraction": self.busy_fraction,
                 "workers": self.workers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats
@@ -11,6 +11,7 @@ from curator_core.tasks import concat_tables
 if TYPE_CHECKING:
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
+    from curator_core.tasks import Task
 
 __all__ = ["CallReports", "WorkerState"]
 
@@ -21,8 +22,11 @@ class CallReports(Protocol):
     def stats_of(self, stage_name: str) -> StageStats:
         """Return the statistics of a stage, made at its first use."""
 
-    def quarantine(self, record: QuarantineRecord) -> None:
-        """Keep a record aside."""
+    def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
+        """Keep a record aside, and the task or the rows that it is about, where they are at hand."""
+
+    def skip(self, record: QuarantineRecord) -> None:
+        """Count a record that is not kept."""
 
     def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
         """Keep the rows that a filter handed over."""
@@ -36,10 +40,11 @@ class WorkerState:
 
     Args:
         run_dir: Folder of the run, if it has one.
+        keeps_payload: Whether quarantined rows and tasks are kept there.
     """
 
-    def __init__(self, run_dir: str | None = None) -> None:
-        self._directory = None if run_dir is None else RunDirectory(run_dir)
+    def __init__(self, run_dir: str | None = None, *, keeps_payload: bool = True) -> None:
+        self._directory = None if run_dir is None else RunDirectory(run_dir, keeps_payload=keeps_payload)
         self.stats: dict[str, StageStats] = {}
         self.quarantined: list[QuarantineRecord] = []
 
@@ -47,9 +52,16 @@ class WorkerState:
         """Return the statistics of a stage, made at its first use."""
         return self.stats.setdefault(stage_name, StageStats(stage_name))
 
-    def quarantine(self, record: QuarantineRecord) -> None:
-        """Keep a record for the driver."""
+    def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
+        """Keep a record for the driver; what it is about goes to the run directory from here."""
+        if self._directory is not None and task is not None:
+            record = self._directory.keep_payload(record, task)
+        self.stats_of(record.stage).lose(record.error_type, record.rows, is_kept=True)
         self.quarantined.append(record)
+
+    def skip(self, record: QuarantineRecord) -> None:
+        """Count a record."""
+        self.stats_of(record.stage).lose(record.error_type, record.rows, is_kept=False)
 
     def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
         """Write dropped rows to the run directory."""

@@ -14,7 +14,7 @@ from curator_core.executors.cluster import connect
 from curator_core.executors.ray_address import speaks_grpc, split_address
 
 OWN_SESSION = """
-import logging, os, signal, sys
+import logging, os, pathlib, signal, stat, sys
 from curator_core.executors.cluster import connect
 
 before = dict(os.environ)
@@ -25,6 +25,18 @@ with connect(cpus=3, log_path=sys.argv[1]) as cluster:
     (node,) = cluster.nodes
     assert cluster.owns and node.is_head and node.cpus == 3, cluster
     assert ray.nodes()[0]["NodeManagerAddress"] == "127.0.0.1"
+    import psutil  # comes with Ray
+
+    processes = psutil.Process().children(recursive=True)
+    sockets = [each for process in processes for each in process.net_connections("tcp") if each.status == "LISTEN"]
+    open_to_others = {each.laddr.ip.removeprefix("::ffff:") for each in sockets} - {"127.0.0.1", "::1"}
+    assert sockets and not open_to_others, open_to_others
+    from ray._private.authentication.authentication_utils import is_token_auth_enabled
+
+    assert is_token_auth_enabled()
+    token = pathlib.Path.home() / ".ray" / "auth_token"
+    assert stat.S_IMODE(token.stat().st_mode) == 0o600
+    assert stat.S_IMODE(token.parent.stat().st_mode) == 0o700
     changed = {name for name, value in os.environ.items() if before.get(name) != value}
     assert "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO" not in changed, changed
 
@@ -72,8 +84,10 @@ def run_python(code, *arguments, **environment):
     )
 
 
-def test_a_ray_of_our_own_is_quiet_and_leaves_nothing_behind(tmp_path):
-    done = run_python(OWN_SESSION, str(tmp_path / "run.log"), RAY_ADDRESS="")
+def test_a_ray_of_our_own_is_quiet_private_and_leaves_nothing_behind(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    done = run_python(OWN_SESSION, str(tmp_path / "run.log"), RAY_ADDRESS="", HOME=str(home))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "Started a local Ray instance" in (tmp_path / "run.log").read_text()
 

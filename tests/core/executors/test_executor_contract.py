@@ -20,7 +20,9 @@ from curator_core import (
     Verdict,
     processing_stage,
 )
-from curator_core.errors import PipelineError, StageError
+from curator_core.errors import PipelineError, StageError, TooManyFailuresError
+from curator_core.quarantine.folder import QuarantineFolder
+from curator_core.quarantine.retry import retry_quarantined
 
 
 class Numbers(ProcessingStage[EmptyTask, Task]):
@@ -49,6 +51,11 @@ class Pairs(ProcessingStage[Task, Task]):
 
     def process(self, task):
         return [task.with_data((task.data, n)) for n in range(2)]
+
+
+class Twice(ProcessingStage[TableBatch, TableBatch]):
+    def process(self, task):
+        return [task, task]
 
 
 class BatchSizes(ProcessingStage[Task, Task]):
@@ -153,19 +160,38 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
     assert 'raise ValueError("seven")' in record.traceback
     assert "'n': 7" in record.payload
 
+    assert record.worker
+    assert record.node
+    assert record.is_part
     (line,) = (run_dir / "quarantine" / "records.jsonl").read_text().splitlines()
     assert json.loads(line) == record.to_dict()
+    kept = QuarantineFolder(run_dir).load_payload(record, task_type=TableBatch)
+    assert kept.data.to_pylist() == [{"n": 7, "_source": "f.jsonl", "_row": 7}]
+    assert stats["NoSevens"].failed == {"ValueError": 1}
+    assert stats["PoliteRefusal"].failed == {"RuntimeError": 4}
     dropped = pq.read_table(run_dir / "dropped" / "OnlySmall")
     assert sorted(dropped["n"].to_pylist()) == list(range(10, 20))
     assert set(dropped["_reason"].to_pylist()) == {"too_large"}
     assert json.loads((run_dir / "result.json").read_text())["quarantined"] == 1
     assert "NoSevens" in (run_dir / "plan.txt").read_text()
 
+    mended = Pipeline("p", stages=[Twice().with_(name="NoSevens"), OnlySmall()])
+    again = retry_quarantined(run_dir, pipeline=mended, executor=make_executor())
+    assert again.resolved == [record.record_id]
+    assert sorted(task.task_id for task in again.outputs) == [f"1/q{record.record_id}/{n}" for n in range(2)]
+
 
 @processing_stage(name="refuse_two")
 def refuse_two(task):
     if task.data == 2:
         raise ValueError("two")
+    return task
+
+
+@processing_stage(name="refuse_most")
+def refuse_most(task):
+    if task.data % 4:
+        raise ValueError("most")
     return task
 
 
@@ -190,12 +216,17 @@ def cpus_in_use(patience_s=20):
         time.sleep(0.1)
 
 
-def test_skip_as_the_policy_of_a_run(make_executor):
-    executor = make_executor(on_error="skip", max_attempts=1)
-    result = Pipeline("p", stages=[refuse_two]).run(executor, initial_tasks=[Task(data=n) for n in range(5)])
-    assert [task.data for task in result] == [0, 1, 3, 4]
-    stats = result.stats["refuse_two"]
-    assert (stats.skipped, stats.failures, stats.retries, result.quarantined) == (1, 1, 0, [])
+def test_skip_as_the_policy_of_a_run_that_ends_when_too_much_is_skipped(make_executor, tmp_path):
+    executor = make_executor(on_error="skip", max_attempts=1, max_failed_fraction=0.2)
+    with pytest.raises(TooManyFailuresError, match=r"stage 'refuse_most' failed on .*\(20\.0%\): ValueError \("):
+        Pipeline("p", stages=[refuse_most]).run(
+            executor, initial_tasks=[Task(data=n) for n in range(400)], run_dir=tmp_path
+        )
+    (stats,) = json.loads((tmp_path / "result.json").read_text())["stages"]
+    assert stats["failed"]["ValueError"] == stats["skipped"] == stats["failures"] > 20
+    assert (stats["retries"], stats["quarantined"]) == (0, 0)
+    assert not (tmp_path / "quarantine").exists()
+    assert cpus_in_use() == 0
 
 
 class Framed(ProcessingStage[Task, Task]):

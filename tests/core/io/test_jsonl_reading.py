@@ -211,6 +211,7 @@ def test_a_file_that_is_not_json_gives_a_bounded_number_of_reports(tmp_path):
     assert not tables
     assert len(bad) == 1001
     assert "49,000 more bad lines" in bad[-1].message
+    assert sum(record.rows for record in bad) == 50_000
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,15 @@ def test_types_that_cannot_be_compared_are_an_error_of_the_expression():
         Where("upper(n) = 'A'").process(TableBatch(data=BATCH))
 
 
+def test_a_value_that_cannot_be_converted_costs_its_row_only():
+    batch = TableBatch(data={"year": ["1998", "n/a", None, "2021"], "_source": ["f"] * 4, "_row": [0, 1, 2, 3]})
+    result = Pipeline("p", stages=[Where("CAST(year AS INTEGER) > 1990")]).run(initial_tasks=[batch])
+    assert [year for task in result for year in task.data["year"].to_pylist()] == ["1998", "2021"]
+    (record,) = result.quarantined
+    assert (record.error_type, record.where, record.rows) == ("DataError", "f:1", 1)
+    assert "n/a" in record.message
+
+
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62))), st.integers(-100, 100))
 def test_it_agrees_with_python(numbers, limit):
     import pyarrow as pa

@@ -66,6 +66,7 @@ BUILT_IN = (
     Command("validate", "Check pipeline files without running them.", "validate"),
     Command("explain", "Show what a pipeline would do: stages, resources, columns.", "explain"),
     Command("preview", "Show a few rows before and after each stage.", "preview"),
+    Command("quarantine", "Look at what could not be processed, and retry it.", "quarantine"),
     Command("simulate", "Show how a pipeline would run on many machines, in virtual time.", "simulate"),
     Command("stages", "List the installed stages, or show one.", "stages"),
     Command("plugins", "List the plugins and their state.", "plugins"),

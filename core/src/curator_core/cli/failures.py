@@ -31,7 +31,7 @@ def wants_traceback(*, flag: bool) -> bool:
 def report_failure(error: BaseException, *, with_traceback: bool) -> int:
     """Tell the user what went wrong and return the exit status for it."""
     if with_traceback:
-        traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
+        message("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
     label = paint("error:", "red", stream=sys.stderr)
     if isinstance(error, (KeyboardInterrupt, RunInterrupted)):
         message("interrupted")

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from curator_core.redaction import redact
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,8 +28,8 @@ def print_json(value: Any) -> None:
 
 
 def message(text: str) -> None:
-    """Write a message to standard error."""
-    sys.stderr.write(f"{text}\n")
+    """Write a message to standard error, without the secrets in it."""
+    sys.stderr.write(f"{redact(text)}\n")
     sys.stderr.flush()
 
 

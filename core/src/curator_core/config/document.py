@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from curator_core.config.problems import Problem, raise_problems, render_path
-from curator_core.config.yaml_dialect import PlainLoader, scalar_value
+from curator_core.config.yaml_dialect import MAX_DEPTH, PlainLoader, scalar_value
 from curator_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Document", "parse_document"]
 
-MAX_CHARS = 4_000_000
+MAX_CHARS = 1_000_000
 """Longest file accepted; real pipeline files have some thousand characters."""
 MAX_VALUES = 100_000
 """Most values after aliases are expanded: nested aliases grow exponentially."""
-MAX_DEPTH = 100
 _BARE_ENTRY = re.compile(r"^\s*-\s+([\w.]+)\s*(?:#.*)?$")
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from curator_core.config.params import params_of
 from curator_core.config.registry_names import registry_name
+from curator_core.config.secret_values import without_secrets
 from curator_core.config.signature import parameters_of
 from curator_core.config.variables import escape
 from curator_core.config.yaml_dialect import PlainDumper
@@ -26,8 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["dump_pipeline", "plain_value"]
 
 
-def dump_pipeline(pipeline: Pipeline, *, registry: Registry | None = None) -> str:
+def dump_pipeline(pipeline: Pipeline, *, registry: Registry | None = None, hide_secrets: bool = False) -> str:
     """Return a pipeline as the text of a pipeline file; what has its default value is left out.
+
+    Args:
+        pipeline: The pipeline.
+        registry: Where the names of its stages are looked up; that of the process unless given.
+        hide_secrets: Write what looks like a secret as the variable it came from, else as asterisks.
 
     Raises:
         ConfigError: A stage is not registered, does not keep its parameters, or has one that YAML cannot hold.
@@ -39,6 +45,8 @@ def dump_pipeline(pipeline: Pipeline, *, registry: Registry | None = None) -> st
     if pipeline.description:
         document["description"] = escape(pipeline.description)
     document["stages"] = [_entry(stage, registry) for stage in pipeline.stages]
+    if hide_secrets:
+        document = without_secrets(document, pipeline.references)
     # The width keeps long strings on one line; a folded string is hard to read and to edit.
     return yaml.dump(document, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=1_000_000)
 

@@ -99,6 +99,7 @@ def load_pipeline(
         document.complain((), f"variable {name!r} was given a value, but the file does not use it{hint}", where="")
     loaded = _FileReader(document, registry or default_registry()).read(path)
     document.raise_problems()
+    loaded.pipeline.references = values.references
     return loaded
 
 

@@ -11,7 +11,7 @@ from curator_core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Variables", "escape"]
+__all__ = ["Variables", "escape", "names_in"]
 
 _REFERENCE = re.compile(
     r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}|(?P<broken>\{))"
@@ -33,6 +33,7 @@ class Variables:
         self._given = {name: str(value) for name, value in (given or {}).items()}
         self._environment = environment or {}
         self._mentioned: set[str] = set()
+        self.references: dict[str, str] = {}  # what was substituted, and how it was written
 
     @property
     def unused(self) -> dict[str, str]:
@@ -48,7 +49,9 @@ class Variables:
         Raises:
             ConfigError: A variable has no value, or a reference is malformed.
         """
-        return _REFERENCE.sub(self._replacement, text)
+        result = _REFERENCE.sub(self._replacement, text)
+        self.references[result] = text
+        return result
 
     def _replacement(self, match: re.Match[str]) -> str:
         if match["escaped"]:
@@ -69,6 +72,15 @@ class Variables:
                 f"in the environment, or write ${{{name}:-default}}"
             )
         return value
+
+
+def names_in(text: str) -> list[str]:
+    """Return the variables that a text refers to.
+
+    >>> names_in("${IN}/${NAME:-all}.jsonl costs $$5")
+    ['IN', 'NAME']
+    """
+    return [match["name"] for match in _REFERENCE.finditer(text) if match["name"]]
 
 
 def escape(text: str) -> str:

@@ -13,8 +13,10 @@ from typing import Any
 
 import yaml
 
-__all__ = ["PlainDumper", "PlainLoader", "scalar_value"]
+__all__ = ["MAX_DEPTH", "PlainDumper", "PlainLoader", "scalar_value"]
 
+MAX_DEPTH = 100
+"""Deepest nesting of a pipeline file."""
 _PREFIX = "tag:yaml.org,2002:"
 _NULL, _BOOL, _INT, _FLOAT, _STR = (f"{_PREFIX}{name}" for name in ("null", "bool", "int", "float", "str"))
 _LINE_BREAK = re.compile("[\n\r\x85\u2028\u2029\ufeff]")
@@ -34,9 +36,29 @@ _FORMS = (
 
 
 class PlainLoader(yaml.SafeLoader):
-    """Compose nodes with the tags of this dialect; nothing is ever constructed from a tag."""
+    """Compose nodes with the tags of this dialect; nothing is ever constructed from a tag.
+
+    Nesting is bounded while the text is scanned: PyYAML's scanner takes time in proportion to the depth for every
+    character, and its parser recurses.
+    """
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML reads it from the class
+
+    def fetch_flow_collection_start(self, token_class: Any) -> None:
+        """Take up ``[`` or ``{``."""
+        self._check_depth(self.flow_level)
+        super().fetch_flow_collection_start(token_class)
+
+    def add_indent(self, column: int) -> bool:
+        """Take up a list or mapping that begins by its indentation."""
+        self._check_depth(len(self.indents))
+        return bool(super().add_indent(column))
+
+    def _check_depth(self, depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            raise yaml.scanner.ScannerError(
+                None, None, f"nested too deeply, more than {MAX_DEPTH} levels", self.get_mark()
+            )
 
 
 class PlainDumper(yaml.SafeDumper):

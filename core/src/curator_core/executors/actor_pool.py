@@ -18,6 +18,7 @@ from curator_core.executors.stored_tasks import SourceFeed, StoredFeed
 from curator_core.executors.streaming.chunk_sizing import ChunkSizer
 from curator_core.executors.task_packs import unpack_tasks
 from curator_core.executors.worker_options import ray_options
+from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import Step
 from curator_core.lineage import number_sources
 from curator_core.quarantine import record_for_task
@@ -56,9 +57,12 @@ class ActorPoolExecutor(Executor):
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried, and how many workers a task may kill.
         ignore_head_node: Run no workers on the cluster's head.
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+            None.
+        quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of a run, by keyword
         self,
         actors_per_stage: int | None = None,
         *,
@@ -68,6 +72,8 @@ class ActorPoolExecutor(Executor):
         on_error: OnError = "quarantine",
         max_attempts: int = 3,
         ignore_head_node: bool = False,
+        max_failed_fraction: float | None = None,
+        quarantine_payload: bool = True,
     ) -> None:
         if actors_per_stage is not None and actors_per_stage < 1:
             raise ConfigError(f"ActorPoolExecutor: actors_per_stage is {actors_per_stage}", fix="use 1 or more")
@@ -77,6 +83,8 @@ class ActorPoolExecutor(Executor):
         self.address = address
         self.on_error = on_error
         self.max_attempts = max_attempts
+        self.max_failed_fraction = checked_fraction(max_failed_fraction)
+        self.quarantine_payload = quarantine_payload
         self.ignore_head_node = ignore_head_node
         self._order: dict[str, tuple[int, ...]] = {}
 
@@ -198,6 +206,6 @@ class _StageRun:
                 fix="mend the input or the stage, or use on_error: quarantine to go on without it",
             ) from error
         if self._policy.on_error == "skip":
-            stats.add(skipped=1)
+            self._state.skip(record)
         else:
-            self._state.quarantine(record)
+            self._state.quarantine(record, task)

@@ -16,7 +16,15 @@ __all__ = ["Executor"]
 
 
 class Executor(ABC):
-    """Runs plans. The same pipeline gives the same outputs on every executor, in whatever order they finish."""
+    """Runs plans. The same pipeline gives the same outputs on every executor, in whatever order they finish.
+
+    Attributes:
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended; any, where None.
+        quarantine_payload: Whether rows and tasks in quarantine are kept, to look at and to retry.
+    """
+
+    max_failed_fraction: float | None = None
+    quarantine_payload: bool = True
 
     @abstractmethod
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import ClusterError, ConfigError, MissingPackageError
 from curator_core.executors.ray_address import is_loopback, speaks_grpc, split_address
 from curator_core.executors.ray_output import quiet_ray
+from curator_core.executors.ray_token import AUTH_MODE_VARIABLE, make_token_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 # Ray leaves these in the environment of the process that starts it.
-_LEFT_BY_RAY = ("RAY_AUTH_MODE", "RAY_CLIENT_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
+_LEFT_BY_RAY = (AUTH_MODE_VARIABLE, "RAY_CLIENT_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,10 @@ def connect(
     """Connect this process to Ray for the length of a ``with`` block.
 
     A Ray that this process is already connected to is used as it is and left running. Otherwise the cluster at
-    ``address`` (or ``RAY_ADDRESS``) is joined, or a Ray of our own is started: on the loopback interface only, without
-    a dashboard, with the share of memory for its object store that Ray takes by default. The last block to end shuts
-    down what the first one started.
+    ``address`` (or ``RAY_ADDRESS``) is joined, or a Ray of our own is started: on the loopback interface only, for
+    those who have the token in this user's home (unless ``RAY_AUTH_MODE`` says otherwise), without a dashboard, with
+    the share of memory for its object store that Ray takes by default. The last block to end shuts down what the first
+    one started.
 
     Args:
         address: ``host:port`` of a cluster's head, ``auto`` for a cluster that runs on this machine.
@@ -162,6 +164,8 @@ _session = _Session()
 def _start(cpus: int | None, gpus: int | None) -> None:
     with _restored_environment(_ENVIRONMENT), _on_loopback():
         os.environ.update(_ENVIRONMENT)
+        if os.environ.get(AUTH_MODE_VARIABLE, "token") == "token":  # what Ray does where the user says nothing
+            make_token_private(os.environ)
         import_ray().init(
             # "local" starts one in any case; without it Ray joins whatever else runs on the machine.
             address="local",

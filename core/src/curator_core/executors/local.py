@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
 from curator_core.executors.threads import side_by_side
+from curator_core.failure_limit import checked_fraction
 from curator_core.lineage import number_sources
 from curator_core.runner import StageRunner
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
@@ -44,6 +45,9 @@ class LocalExecutor(Executor):
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.
         limit: Stop after this many rows from the first stage that makes tables.
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+            None.
+        quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
 
     def __init__(
@@ -53,6 +57,8 @@ class LocalExecutor(Executor):
         on_error: OnError = "quarantine",
         max_attempts: int = 3,
         limit: int | None = None,
+        max_failed_fraction: float | None = None,
+        quarantine_payload: bool = True,
     ) -> None:
         if threads < 1:
             raise ConfigError(f"LocalExecutor: threads is {threads}", fix="use 1 or more")
@@ -61,6 +67,8 @@ class LocalExecutor(Executor):
         self.threads = threads
         self.on_error = on_error
         self.max_attempts = max_attempts
+        self.max_failed_fraction = checked_fraction(max_failed_fraction)
+        self.quarantine_payload = quarantine_payload
         self.limit = limit
         self._order: dict[str, int] = {}
 

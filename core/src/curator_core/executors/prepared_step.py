@@ -82,6 +82,7 @@ def prepare_run(
             cpus=step.resources.cpus,
             on_error=policy.on_error,
             max_attempts=policy.max_attempts,
+            keeps_payload=state.keeps_payload,
         )
         prepared.append(PreparedStep(stages, settings, tuple(worker_slots(stages[0], nodes, workers=workers))))
     return PreparedRun(run_id, tuple(nodes), tuple(prepared))

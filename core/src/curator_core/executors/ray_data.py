@@ -17,6 +17,7 @@ from curator_core.executors.prepared_step import prepare_run
 from curator_core.executors.stage_worker import WorkerReport
 from curator_core.executors.task_windows import evenly, windows
 from curator_core.executors.worker_options import ray_options
+from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import fuse
 from curator_core.lineage import number_sources
 from curator_core.retry import ErrorPolicy
@@ -55,6 +56,9 @@ class RayDataExecutor(Executor):
         address: A cluster to join, ``host:port`` or ``auto``.
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+            None.
+        quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
 
     def __init__(
@@ -66,6 +70,8 @@ class RayDataExecutor(Executor):
         address: str | None = None,
         on_error: OnError = "quarantine",
         max_attempts: int = 3,
+        max_failed_fraction: float | None = None,
+        quarantine_payload: bool = True,
     ) -> None:
         if actors_per_stage is not None and actors_per_stage < 1:
             raise ConfigError(f"RayDataExecutor: actors_per_stage is {actors_per_stage}", fix="use 1 or more")
@@ -75,6 +81,8 @@ class RayDataExecutor(Executor):
         self.address = address
         self.on_error = on_error
         self.max_attempts = max_attempts
+        self.max_failed_fraction = checked_fraction(max_failed_fraction)
+        self.quarantine_payload = quarantine_payload
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         policy = ErrorPolicy(self.on_error, self.max_attempts)

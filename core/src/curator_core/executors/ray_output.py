@@ -7,6 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from curator_core.redaction import RedactingFormatter
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
@@ -25,7 +27,7 @@ def quiet_ray(log_path: str | os.PathLike[str] | None = None) -> Iterator[None]:
     diversion: it ends with the last of them, and the files of all of them get every message.
     """
     handler: logging.Handler = logging.NullHandler() if log_path is None else logging.FileHandler(log_path, delay=True)
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    handler.setFormatter(RedactingFormatter(_FORMAT))
     handler.setLevel(logging.INFO)
     _diversion.enter(handler)
     try:

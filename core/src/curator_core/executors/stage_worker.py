@@ -38,6 +38,7 @@ class WorkerSettings:
         cpus: CPUs of one worker.
         on_error: What happens to a task that keeps failing, unless the stage has its own.
         max_attempts: How often a call is tried, unless the stage has its own.
+        keeps_payload: Whether rows and tasks in quarantine are kept.
     """
 
     stages: tuple[PackedStage, ...]
@@ -46,6 +47,7 @@ class WorkerSettings:
     cpus: float
     on_error: OnError
     max_attempts: int
+    keeps_payload: bool = True
 
     @property
     def name(self) -> str:
@@ -79,7 +81,7 @@ class StageWorker:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
-        self._state = WorkerState(settings.run_dir)
+        self._state = WorkerState(settings.run_dir, keeps_payload=settings.keeps_payload)
         self._runners: list[StageRunner] = []
 
     def open(self) -> WorkerReport:

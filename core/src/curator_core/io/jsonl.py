@@ -125,7 +125,7 @@ def _decode_each(block: Block, lines: LineIndex, path: str, limits: Limits) -> t
     if bad > _BAD_RECORDS_PER_BLOCK:  # a file that is not JSON lines at all must not fill the memory with reports
         more = bad - _BAD_RECORDS_PER_BLOCK
         message = f"{more:,} more bad lines up to byte {last_bad:,}; is this file JSON lines?"
-        current().bad_record(BadRecord(message, path, last_bad, "InvalidJson"))
+        current().bad_record(BadRecord(message, path, last_bad, "InvalidJson", rows=more))
     return records, kept
 
 

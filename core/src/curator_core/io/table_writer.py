@@ -80,7 +80,7 @@ class TableWriter(ProcessingStage[TableBatch, FileGroupTask]):
                 f"stage {self.name!r} names files after tasks, and this task has no id",
                 fix="run it in a pipeline, or give the task a task_id",
             )
-        path = f"{self.path.rstrip('/') or '/'}/{self.file_name(task.task_id)}"
+        path = self.file_path(self.file_name(task.task_id))
         table = task.data.select(self._chosen(task))
         size = format_named(self.format).write(table, path)
         return FileGroupTask(
@@ -95,6 +95,10 @@ class TableWriter(ProcessingStage[TableBatch, FileGroupTask]):
         extension = format_named(self.format).base_extensions[0]
         outer = f".{self.compression}" if self.compression else ""
         return f"part-{task_id.replace('/', '-')}{extension}{outer}"
+
+    def file_path(self, file_name: str) -> str:
+        """Return where a file of this name is, as the output task says it."""
+        return f"{self.path.rstrip('/') or '/'}/{file_name}"
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the output folder can be written to.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.stage import columns_of
 
@@ -63,7 +63,10 @@ class Where(Filter):
         try:
             truth = frame.with_columns(condition).get_column("condition")
         except pl.exceptions.PolarsError as error:
-            raise _wrong(self.expression, error) from error
+            if _fails_without_rows(frame, condition):
+                raise _wrong(self.expression, error) from error
+            # A value is at fault, such as a word that is cast to a number: only its row shall be lost.
+            raise DataError(f"{self.expression!r}: {_first_line(error)}") from error
         if truth.dtype not in (pl.Boolean, pl.Null):
             raise ConfigError(
                 f"core.where: {self.expression!r} gives {truth.dtype}, not true or false",
@@ -96,10 +99,21 @@ def parse_condition(expression: str) -> pl.Expr:
     return condition
 
 
+def _fails_without_rows(frame: pl.DataFrame, condition: pl.Expr) -> bool:
+    try:
+        frame.clear().with_columns(condition)
+    except pl.exceptions.PolarsError:
+        return True
+    return False
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
 def _wrong(expression: str, error: Exception) -> ConfigError:
-    first_line = str(error).partition("\n")[0]
     return ConfigError(
-        f"core.where: {expression!r} is not a SQL condition: {first_line}",
+        f"core.where: {expression!r} is not a SQL condition: {_first_line(error)}",
         fix="write it as after WHERE, with text in single quotes, e.g. lang = 'en' AND score > 0.5",
     )
 

@@ -11,6 +11,7 @@ from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json
 from curator_core.errors import ConfigError, CuratorError
+from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 _SHOWN_OUTPUTS = 3
-_EXECUTOR_OPTIONS = ("limit", "threads", "on_error", "address", "cpus", "gpus", "mode")
+_EXECUTOR_OPTIONS = (
+    "limit",
+    "threads",
+    "on_error",
+    "max_failed_fraction",
+    "quarantine_payload",
+    "address",
+    "cpus",
+    "gpus",
+    "mode",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("streaming", "batch"), help="all stages at once, or one after the other")
     parser.add_argument(
         "--on-error", choices=("quarantine", "raise", "skip"), help="what happens to a task that keeps failing"
+    )
+    parser.add_argument(
+        "--max-failed-fraction",
+        type=float,
+        metavar="SHARE",
+        help="end the run when more than this share of a stage's rows fails, such as 0.05",
+    )
+    parser.add_argument(
+        "--no-quarantine-payload",
+        action="store_false",
+        default=None,
+        dest="quarantine_payload",
+        help="keep no rows and tasks in quarantine, only what is known about them",
     )
     parser.add_argument(
         "--save-dropped", action="store_true", help="keep the rows that filters drop in the run directory"
@@ -63,9 +87,9 @@ def run(args: argparse.Namespace) -> int:
     with stop_on_interrupt(state.stop_requested), show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state)
     if args.json:
-        print_json(result.to_dict())
+        print_json(redact_values(result.to_dict()))
     elif not args.quiet:
-        print_data(_summary(result))
+        print_data(redact(_summary(result)))
     return _status(result)
 
 

@@ -19,6 +19,8 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
+from curator_core.redaction import redact_values
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -97,7 +99,7 @@ class EventLog:
         if self._file is None or not events:
             return
         stamp = {"time": round(time.time(), 3), "elapsed_s": round(elapsed_s, 3)}
-        text = "".join(json.dumps({**stamp, **event}) + "\n" for event in events)
+        text = "".join(json.dumps({**stamp, **redact_values(event)}) + "\n" for event in events)
         try:
             self._file.write(text)
             self._file.flush()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
+from curator_core.failure_limit import checked_fraction
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.tasks import source_id
 
@@ -41,9 +42,12 @@ class StreamingExecutor(Executor):
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         ignore_head_node: Run no workers on the cluster's head.
         max_attempts: How often a failing call is tried.
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+            None.
+        quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of a run, by keyword
         self,
         mode: Literal["streaming", "batch"] = "streaming",
         address: str | None = None,
@@ -54,6 +58,8 @@ class StreamingExecutor(Executor):
         on_error: OnError = "quarantine",
         ignore_head_node: bool = False,
         max_attempts: int = 3,
+        max_failed_fraction: float | None = None,
+        quarantine_payload: bool = True,
     ) -> None:
         if mode not in ("streaming", "batch"):
             raise ConfigError(f"StreamingExecutor: mode is {mode!r}", fix="use streaming or batch")
@@ -67,6 +73,8 @@ class StreamingExecutor(Executor):
         self.on_error = on_error
         self.ignore_head_node = ignore_head_node
         self.max_attempts = max_attempts
+        self.max_failed_fraction = checked_fraction(max_failed_fraction)
+        self.quarantine_payload = quarantine_payload
         self._source_ids: list[list[str]] = []
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:

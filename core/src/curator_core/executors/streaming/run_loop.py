@@ -304,10 +304,13 @@ class RunLoop:
                 f"stage {stage.name!r} failed on task {task.task_id}: {error.message}",
                 fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
             ) from error
+        record = record_for_task(stage.name, task, error, attempts=action.deaths)
         if policy.on_error == "skip":
-            self._state.stats_of(stage.name).add(skipped=1)
+            self._state.skip(record)
         else:
-            self._state.quarantine(record_for_task(stage.name, task, error, attempts=action.deaths))
+            # What is at hand is the input of the step; a later stage cannot be tried again with that.
+            is_input = stage is step.stages[0].stage
+            self._state.quarantine(record, task if is_input else None)
 
     def _fetch(self, task: Slice) -> Task[Any]:
         return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]

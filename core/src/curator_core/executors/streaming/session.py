@@ -87,7 +87,15 @@ class Session:
             call_s=budget.seconds,
         )
         options = [
-            WorkerOptions(run_id, step.resources.cpus, settings.on_error, settings.max_attempts, self.run_dir, budget)
+            WorkerOptions(
+                run_id=run_id,
+                cpus=step.resources.cpus,
+                on_error=settings.on_error,
+                max_attempts=settings.max_attempts,
+                run_dir=self.run_dir,
+                budget=budget,
+                keeps_payload=settings.quarantine_payload,
+            )
             for step in self.steps
         ]
         return scheduler, WorkerPool(events, specs, self.packed, options)

@@ -34,6 +34,7 @@ class WorkerOptions:
     max_attempts: int
     run_dir: str | None
     budget: Budget
+    keeps_payload: bool = True
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ class StepWorker:
         from curator_core.stage import WorkerInfo
         from curator_core.worker_state import WorkerState
 
-        self._state = WorkerState(self._options.run_dir)
+        self._state = WorkerState(self._options.run_dir, keeps_payload=self._options.keeps_payload)
         try:
             for packed in self._packed:
                 runner = StageRunner(

@@ -1,0 +1,101 @@
+"""Bring the quarantine up to date after a retry: all of it or, when that is interrupted, the rest of it the next time.
+
+What is to be done is written down first, in one file that appears whole. Every step can be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from curator_core.quarantine.folder import QuarantineFolder, Resolution
+from curator_core.quarantine.record import QuarantineRecord
+from curator_core.quarantine.retry_plan import Verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["finish_interrupted", "retry_dir", "settle"]
+
+
+def retry_dir(folder: QuarantineFolder) -> Path:
+    """Return the run directory of a retry, inside the quarantine of the run it belongs to."""
+    return folder.path / "retry"
+
+
+def settle(folder: QuarantineFolder, verdicts: Verdicts) -> None:
+    """Carry out what was decided about the records of a retry."""
+    journal = _journal(folder)
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    temporary = journal.with_name(f".{journal.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(asdict(verdicts), file)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(journal)
+    _carry_out(folder, verdicts)
+
+
+def finish_interrupted(folder: QuarantineFolder) -> None:
+    """Carry out what an interrupted retry had decided; forget one that had not come so far."""
+    journal = _journal(folder)
+    if journal.exists():
+        values = json.loads(journal.read_text(encoding="utf-8"))
+        resolved = [
+            Resolution(each["record_id"], each["time"], tuple(each["outputs"]), tuple(each["replaced_by"]))
+            for each in values["resolved"]
+        ]
+        records = [QuarantineRecord.from_dict(each) for each in values["records"]]
+        _carry_out(folder, Verdicts(resolved, records, values["obsolete"]))
+    elif retry_dir(folder).exists():  # its output files have the names that the next retry gives them
+        shutil.rmtree(retry_dir(folder))
+
+
+def _carry_out(folder: QuarantineFolder, verdicts: Verdicts) -> None:
+    own = QuarantineFolder(retry_dir(folder))
+    records = [_with_payload(record, own, folder) for record in verdicts.records]
+    _move_files(retry_dir(folder) / "dropped", folder.path.parent / "dropped")
+    resolutions = folder.resolutions()
+    folder.reopen(record.record_id for record in records if record.record_id in resolutions)
+    folder.add(records)
+    folder.resolve(verdicts.resolved)
+    _remove_files(verdicts.obsolete)
+    for resolution in verdicts.resolved:
+        (folder.payloads / f"{resolution.record_id}.arrow").unlink(missing_ok=True)
+    shutil.rmtree(retry_dir(folder))
+
+
+def _with_payload(record: QuarantineRecord, own: QuarantineFolder, folder: QuarantineFolder) -> QuarantineRecord:
+    """Move what a record is about to the real quarantine, under the record's name."""
+    if record.payload_file is None:
+        return record
+    made, final = own.payloads / record.payload_file, folder.payloads / f"{record.record_id}.arrow"
+    if made.is_file():
+        final.parent.mkdir(parents=True, exist_ok=True)
+        made.replace(final)
+    return replace(record, payload_file=final.name)
+
+
+def _move_files(source: Path, target: Path) -> None:
+    for path in list(source.rglob("*")) if source.exists() else ():
+        if path.is_file():
+            final = target / path.relative_to(source)
+            final.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(final)
+
+
+def _remove_files(paths: Iterable[str]) -> None:
+    from curator_core.io.filesystems import open_filesystem
+
+    for path in paths:
+        filesystem, inner = open_filesystem(path)
+        if filesystem.exists(inner):
+            filesystem.rm(inner)
+
+
+def _journal(folder: QuarantineFolder) -> Path:
+    return retry_dir(folder) / "verdicts.json"

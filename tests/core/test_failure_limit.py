@@ -1,0 +1,99 @@
+"""When a run has failed on too much to go on."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
+from curator_core.config import load_pipeline
+from curator_core.config.executors import make_executor
+from curator_core.errors import ConfigError, TooManyFailuresError
+from curator_core.failure_limit import FEWEST_ROWS, FailureLimit
+from curator_core.recording import BadRecord, current
+from curator_core.stats import StageStats
+
+
+class NoOdds(ProcessingStage[Task, Task]):
+    def process(self, task):
+        if task.data % 2:
+            raise ValueError("odd") if task.data % 4 == 1 else KeyError("very odd")
+        return task
+
+
+@given(st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
+def test_the_limit_is_a_share_of_at_least_some_rows(fraction, failed, seen):
+    exceeded = FailureLimit(fraction).is_exceeded(failed=failed, seen=seen)
+    assert exceeded == (failed > fraction * max(seen, FEWEST_ROWS))
+    if exceeded:  # more failures never make it better
+        assert FailureLimit(fraction).is_exceeded(failed=failed + 1, seen=seen + 1)
+
+
+@pytest.mark.parametrize("fraction", [-0.1, 1.5, 5, float("nan")])
+def test_what_is_no_share_is_refused(fraction):
+    with pytest.raises(ConfigError, match="max_failed_fraction is"):
+        LocalExecutor(max_failed_fraction=fraction)
+
+
+def test_the_error_names_the_stage_and_the_most_frequent_reasons():
+    stats = StageStats("text.score", rows_in=200)
+    for reason, rows in (("ValueError", 30), ("KeyError", 5), ("OSError", 3), ("TypeError", 1)):
+        stats.lose(reason, rows, is_kept=True)
+    FailureLimit(0.2).check(stats)
+    with pytest.raises(TooManyFailuresError) as caught:
+        FailureLimit(0.1).check(stats)
+    assert caught.value.message == (
+        "stage 'text.score' failed on 39 of 200 rows (19.5%), more than max_failed_fraction allows (10.0%): "
+        "ValueError (30), KeyError (5), OSError (3) and 1 more"
+    )
+
+
+@pytest.mark.parametrize("on_error", ["quarantine", "skip"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_run_ends_when_too_much_fails(on_error, threads, tmp_path):
+    pulled = []
+
+    def numbers():
+        for n in range(1_000):
+            pulled.append(n)
+            yield Task(data=n)
+
+    executor = LocalExecutor(threads, on_error=on_error, max_attempts=1, max_failed_fraction=0.1)
+    with pytest.raises(TooManyFailuresError, match=r"NoOdds.*ValueError \(\d+\), KeyError"):
+        Pipeline("p", stages=[NoOdds()]).run(executor, initial_tasks=numbers(), run_dir=tmp_path)
+    assert len(pulled) < 60
+    assert (tmp_path / "result.json").exists()
+
+
+def test_a_run_below_the_limit_goes_on():
+    executor = LocalExecutor(max_attempts=1, max_failed_fraction=0.5)
+    result = Pipeline("p", stages=[NoOdds()]).run(executor, initial_tasks=[Task(data=n) for n in range(1_000)])
+    assert (len(result), result.quarantined_count) == (500, 500)
+    assert result.stats["NoOdds"].failed == {"ValueError": 250, "KeyError": 250}
+
+
+def test_records_that_a_reader_refuses_count_too():
+    class Reader(ProcessingStage):
+        def process(self, task):
+            current().bad_record(BadRecord("not JSON", "f", 0, "InvalidJson", rows=60))
+            return TableBatch(data={"n": list(range(40))})
+
+    with pytest.raises(TooManyFailuresError, match="60 of 60 rows"):
+        Pipeline("p", stages=[Reader()]).run(LocalExecutor(max_failed_fraction=0.5), initial_tasks=[Task()])
+
+
+@pytest.mark.parametrize("name", ["local", "streaming", "actor_pool", "ray_data"])
+def test_every_executor_takes_the_policies_from_yaml(name):
+    options = "on_error: skip, max_attempts: 2, max_failed_fraction: 0.05, quarantine_payload: false"
+    text = f"""
+version: 1
+stages:
+  - core.sample: {{share: 0.5}}
+    with: {{on_error: raise, max_attempts: 1}}
+executor: {{name: {name}, {options}}}
+"""
+    loaded = load_pipeline(text)
+    executor = make_executor(loaded.executor_name, loaded.executor_options)
+    assert (executor.on_error, executor.max_attempts) == ("skip", 2)
+    assert (executor.max_failed_fraction, executor.quarantine_payload) == (0.05, False)
+    (stage,) = loaded.pipeline.stages
+    assert (stage.on_error, stage.max_attempts) == ("raise", 1)

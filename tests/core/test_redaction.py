@@ -1,0 +1,104 @@
+"""Secrets never come out, and nothing else changes."""
+
+import logging
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core.errors import ConfigError, DataError
+from curator_core.redaction import MASK, RedactingFormatter, is_sensitive_name, redact, redact_values
+
+SECRET = st.text(string.ascii_letters + string.digits + "%+.~-_", min_size=6, max_size=30).map(lambda text: f"Zq{text}")
+WORDS = st.lists(st.sampled_from(["cannot", "open", "the", "file", "at", "line", "5:", "(torn)", "max_tokens=512"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("s3://key:hunter2@bucket/a b", "s3://***@bucket/a b"),
+        ("https://hunter2@host:8080/x?y=1", "https://***@host:8080/x?y=1"),
+        ("https://u:p@ss@host/", "https://***@host/"),
+        ("f?X-Amz-Credential=hunter2&X-Amz-Date=1", "f?X-Amz-Credential=***&X-Amz-Date=1"),
+        ("blob?sv=2022&sig=hunter2%3D&se=1", "blob?sv=2022&sig=***&se=1"),
+        ("http://h/?key=hunter2#top", "http://h/?key=***#top"),
+        ("token=hunter2 and more", "token=*** and more"),
+        ("{'api_key': 'hunter 2', 'n': 1}", "{'api_key': ***, 'n': 1}"),
+        ('"password": "hunter2"', '"password": ***'),
+        ("HF_TOKEN=hunter2", "HF_TOKEN=***"),
+        ("Authorization: Bearer hunter2hunter2", "Authorization: Bearer ***"),
+        ("key hf_abcdefghijklmnopqrstuvwxyz used", "key *** used"),
+        ("AKIAIOSFODNN7EXAMPLE", "***"),
+    ],
+)
+def test_secrets_of_every_kind_are_masked(text, shown):
+    assert redact(text) == shown
+    assert "hunter" not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "s3://bucket/data/part-0.jsonl",
+        "https://host:8080/a?page=2&sort=key",
+        "tokens=512, max_tokens: 9, unexpected token: 'x'",
+        "KeyError: key='text'",
+        "mail to a@b.example about the author",
+        "data/user@host/file.jsonl:12",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text):
+    assert redact(text) == text
+
+
+@given(SECRET, SECRET, WORDS, WORDS, st.sampled_from(["s3", "https", "sftp", "hf"]))
+def test_credentials_in_a_url_never_come_out(user, password, before, after, scheme):
+    text = f"{' '.join(before)} {scheme}://{user}:{password}@host/path {' '.join(after)}"
+    shown = redact(text)
+    assert user not in shown
+    assert password not in shown
+    assert shown == f"{' '.join(before)} {scheme}://{MASK}@host/path {' '.join(after)}"
+
+
+@given(SECRET, st.sampled_from(["X-Amz-Signature", "sig", "token", "key", "access_token", "X-Goog-Signature"]), WORDS)
+def test_signed_queries_never_come_out(secret, name, after):
+    shown = redact(f"GET https://host/f?part=1&{name}={secret}&page=2 {' '.join(after)}")
+    assert shown == f"GET https://host/f?part=1&{name}={MASK}&page=2 {' '.join(after)}"
+
+
+@given(st.text())
+def test_redacting_twice_changes_nothing_more(text):
+    assert redact(redact(text)) == redact(text)
+
+
+@given(st.text(alphabet="abc:/@?&=_-' token key sig *", max_size=200))
+def test_redacting_twice_changes_nothing_more_in_texts_full_of_names_and_signs(text):
+    assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize("unit", ["a-", "a_", "://", "?key=", "token='", "http://a@", "sk-", "token   =   "])
+def test_hostile_text_is_no_trap(unit):
+    """A pattern that looks back from every character would take minutes here."""
+    redact(unit * (400_000 // len(unit)))
+
+
+def test_values_are_redacted_wherever_they_are():
+    values = {"a": ["s3://k:s@b", 1, None], "auth": {"password": "x", "user": "me"}, "hf_token": "", "max_tokens": "5"}
+    assert redact_values(values) == {
+        "a": ["s3://***@b", 1, None],
+        "auth": {"password": "***", "user": "me"},
+        "hf_token": "",
+        "max_tokens": "5",
+    }
+    assert not is_sensitive_name(5)
+
+
+def test_errors_and_log_lines_are_redacted():
+    url = "https://me:hunter2@host/f.jsonl"
+    assert "hunter2" not in str(ConfigError(f"cannot open {url}"))
+    error = DataError("torn", source=url, row=3)
+    assert str(error) == "https://***@host/f.jsonl:3: torn"
+    record = logging.LogRecord("ray", logging.WARNING, "f.py", 1, "lost %s", (url,), None)
+    assert RedactingFormatter("%(message)s").format(record) == "lost https://***@host/f.jsonl"

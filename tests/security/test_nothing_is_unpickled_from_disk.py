@@ -1,0 +1,79 @@
+"""Reading a file never runs code: no pickle and the like, but for what the processes of one run send each other."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted([*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")])
+# These unpickle from memory what the same run sent through Ray, or check that a stage could be sent.
+WIRE = {
+    f"core/src/curator_core/{name}"
+    for name in (
+        "executors/ray_data_blocks.py",
+        "executors/shipping.py",
+        "executors/streaming/chunk_codec.py",
+        "executors/task_packs.py",
+        "testing/behaviour_checks.py",
+        "testing/comparison.py",
+        "testing/declaration_checks.py",
+    )
+}
+LOADERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "jsonpickle"}
+RISKY = {"torch.load", "numpy.load", "np.load", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "pandas.read_pickle"}
+RUNS_CODE = {"eval", "exec", "compile", "__import__"}
+UNPACKS = {"extractall", "unpack_archive"}
+
+
+def findings(source):
+    """Return what a module does that could run code from a file."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [f"import {alias.name}" for alias in node.names if alias.name.partition(".")[0] in LOADERS]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in LOADERS:
+            found.append(f"from {node.module}")
+        elif isinstance(node, ast.ImportFrom):
+            found += [f"from {node.module} import {alias.name}" for alias in node.names if alias.name in LOADERS]
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            is_risky = name in RISKY or name in RUNS_CODE or name.rpartition(".")[2] in UNPACKS
+            found += [f"{name}()"] if is_risky else []
+        if isinstance(node, ast.keyword) and node.arg in ("allow_pickle", "trust_remote_code"):
+            is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+            found += [] if is_off else [f"{node.arg}={ast.unparse(node.value)}"]
+    return found
+
+
+def test_the_search_finds_what_it_looks_for():
+    source = """
+import pickle
+from ray import cloudpickle
+import joblib.memory
+torch.load(f)
+np.load(f, allow_pickle=True)
+tarfile.open(f).extractall(".")
+eval(text)
+model(trust_remote_code=self.trust)
+"""
+    assert len(findings(source)) == 9
+    assert findings("np_like.load(f, allow_pickle=False)\nre.compile('x')\n") == []
+
+
+def test_no_module_reads_code_from_a_file():
+    assert len(SOURCES) > 100
+    found = {path.relative_to(ROOT).as_posix(): findings(path.read_text(encoding="utf-8")) for path in SOURCES}
+    for path in WIRE:
+        found[path] = [each for each in found[path] if each not in ("import pickle", "from ray import cloudpickle")]
+    assert {path: each for path, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize("path", sorted(WIRE))
+def test_what_is_unpickled_never_comes_from_a_file(path):
+    """Those modules open no files at all, and load from buffers only."""
+    calls = [node for node in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(node, ast.Call)]
+    names = {ast.unparse(node.func) for node in calls}
+    assert not names & {"open", "pickle.load", "cloudpickle.load"}
+    reading = {"read_bytes", "read_text", "fdopen", "memmap", "memory_map", "open_filesystem"}
+    assert not {name.rpartition(".")[2] for name in names} & reading

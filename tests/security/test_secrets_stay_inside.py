@@ -1,0 +1,186 @@
+"""Passwords, tokens and signatures that a user gives do not turn up in anything that a run leaves or says."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core.cli import main
+from curator_core.config import load_pipeline
+from curator_core.config.dump import dump_pipeline
+from curator_core.registry import default_registry
+
+PASSWORD, SIGNATURE, TOKEN = "hunter2", "Zm9vYmFyYmF6", "tok-5f3c9a"
+URL = f"https://me:{PASSWORD}@host/data.jsonl?part=1&X-Amz-Signature={SIGNATURE}"
+STAGES = """
+    import logging
+    from dataclasses import dataclass
+    from curator_core import EmptyTask, ProcessingStage, TableBatch
+
+    @dataclass
+    class Fetch(ProcessingStage[EmptyTask, TableBatch]):
+        name = "vault.fetch"
+        url: str
+        api_key: str = ""
+        fatal: bool = False
+
+        def process(self, task):
+            logging.getLogger("ray").warning("fetching %s", self.url)
+            raise ConnectionRefusedError(f"cannot fetch {self.url} with api_key={self.api_key}")
+
+        def setup(self, worker):
+            if self.fatal:
+                raise RuntimeError(f"no way to {self.url}")
+"""
+PLUGIN = """
+    from curator_core.hookspecs import hookimpl
+    from curator_core.specs import StageSpec
+
+    CURATOR_API = (1, 0)
+
+    @hookimpl
+    def curator_stages():
+        return [StageSpec("fetch", target="curator_vault.stages:Fetch", summary="Fetch.", kind="reader")]
+"""
+PIPELINE = """
+version: 1
+name: vault
+stages:
+  - vault.fetch: {url: "${URL}", api_key: "${API_KEY}", fatal: "${FATAL:-false}"}
+"""
+
+
+@pytest.fixture
+def vault(tmp_path, monkeypatch):
+    """A plugin whose stage says more than it should, and a pipeline file with variables."""
+    package = tmp_path / "site" / "curator_vault"
+    package.mkdir(parents=True)
+    for name, text in (("__init__", ""), ("plugin", PLUGIN), ("stages", STAGES)):
+        (package / f"{name}.py").write_text(textwrap.dedent(text))
+    info = tmp_path / "site" / "curator_vault-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: curator-vault\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[curator.plugins]\nvault = curator_vault.plugin\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("URL", URL)
+    monkeypatch.setenv("API_KEY", TOKEN)
+    default_registry.cache_clear()
+    (tmp_path / "vault.yaml").write_text(PIPELINE)
+    yield tmp_path
+    default_registry.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("curator_vault")]:
+        del sys.modules[name]
+
+
+def leaked(text):
+    return [secret for secret in (PASSWORD, SIGNATURE, TOKEN) if secret in text]
+
+
+def everything_in(folder):
+    return {path: path.read_bytes().decode(errors="replace") for path in folder.rglob("*") if path.is_file()}
+
+
+def run(folder, capsys, *arguments):
+    run_dir = folder / "run"
+    status = main(["run", str(folder / "vault.yaml"), "--run-dir", str(run_dir), *arguments])
+    said = capsys.readouterr()
+    return status, said.out + said.err, everything_in(run_dir)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--on-error", "raise", "--traceback")], ids=" ".join)
+def test_a_run_that_fails_on_a_signed_url_leaks_nothing(vault, capsys, arguments):
+    status, said, files = run(vault, capsys, *arguments)
+    assert status in (1, 3)
+    assert leaked(said) == []
+    assert "host/data.jsonl?part=1" in said or "--json" in arguments
+    assert {path.name for path in files} >= {"plan.yaml", "result.json"}
+    for path, text in files.items():
+        assert leaked(text) == [], path
+
+
+def test_a_setup_that_fails_leaks_nothing(vault, capsys):
+    status, said, _ = run(vault, capsys, "--set", "FATAL=true", "--traceback")
+    assert (status, leaked(said)) == (1, [])
+    assert "no way to https://***@host/data.jsonl" in said
+
+
+def test_what_stages_log_is_redacted_on_the_terminal(vault):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(vault / "site"), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-m", "curator_core", "run", str(vault / "vault.yaml")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+    assert "fetching https://***@host/data.jsonl" in done.stderr
+    assert leaked(done.stdout + done.stderr) == []
+
+
+def test_the_plan_names_the_variables_and_still_runs(vault, capsys, monkeypatch):
+    run(vault, capsys)
+    plan = vault / "run" / "plan.yaml"
+    assert "url: ${URL}" in plan.read_text()
+    assert "api_key: ${API_KEY}" in plan.read_text()
+    (stage,) = load_pipeline(plan).pipeline.stages
+    assert (stage.url, stage.api_key) == (URL, TOKEN)
+
+
+def test_the_commands_on_the_quarantine_leak_nothing(vault, capsys):
+    run(vault, capsys)
+    for action in (["ls"], ["ls", "--json"], ["retry"]):
+        main(["quarantine", *action, str(vault / "run")])
+        said = capsys.readouterr()
+        assert leaked(said.out + said.err) == []
+    record = json.loads((vault / "run" / "quarantine" / "records.jsonl").read_text().splitlines()[0])
+    main(["quarantine", "show", str(vault / "run"), record["record_id"]])
+    assert leaked(capsys.readouterr().out) == []
+
+
+def test_secrets_that_came_from_nowhere_are_masked_in_the_plan_and_kept_in_the_pipeline(vault):
+    text = PIPELINE.replace("${URL}", URL).replace("${API_KEY}", TOKEN)
+    pipeline = load_pipeline(text).pipeline
+    assert leaked(dump_pipeline(pipeline, hide_secrets=True)) == []
+    assert leaked(pipeline.to_yaml()) == [PASSWORD, SIGNATURE, TOKEN], "the user asked for the pipeline itself"
+
+
+def test_other_values_of_variables_are_written_out(monkeypatch):
+    monkeypatch.setenv("COLUMN", "body")
+    text = 'version: 1\nstages:\n  - core.select_columns: {keep: ["${COLUMN}", "$$x"]}\n'
+    dumped = dump_pipeline(load_pipeline(text).pipeline, hide_secrets=True)
+    assert "body" in dumped
+    assert "$$x" in dumped
+
+
+class Loose(ProcessingStage[Task, Task]):
+    def process(self, task):
+        raise ValueError(f"bad answer from {URL}")
+
+
+def test_results_and_reports_in_python_are_redacted(tmp_path):
+    result = Pipeline("p", stages=[Loose()]).run(LocalExecutor(), initial_tasks=[Task(data=URL)], run_dir=tmp_path)
+    (record,) = result.quarantined
+    assert leaked(str(record)) == []
+    assert leaked(result.report()) == []
+    assert "https://***@host/data.jsonl" in result.report()
+
+
+def test_events_and_logs_are_redacted(tmp_path):
+    from curator_core.executors.ray_output import quiet_ray
+    from curator_core.executors.streaming.events import EventLog
+
+    log = EventLog(tmp_path / "events.jsonl")
+    log.run_finished(1.0, "failed", f"OSError: {URL}")
+    assert leaked((tmp_path / "events.jsonl").read_text()) == []
+    import logging
+
+    with quiet_ray(tmp_path / "run.log"):
+        logging.getLogger("ray").warning("lost %s", URL)
+    text = (tmp_path / "run.log").read_text()
+    assert "lost https://***@host" in text
+    assert leaked(text) == []
