@@ -13,9 +13,12 @@ __all__ = [
     "ConfigError",
     "CuratorError",
     "DataError",
+    "LedgerError",
     "MissingPackageError",
+    "OutputError",
     "PipelineError",
     "PluginError",
+    "ResumeError",
     "RunInterrupted",
     "StageError",
     "UnknownNameError",
@@ -121,8 +124,20 @@ class StageError(CuratorError):
     """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
 
 
+class OutputError(StageError):
+    """Output cannot be written: disk full, no permission, no such bucket. Ends the run; the data is not to blame."""
+
+
 class WorkerDiedError(StageError):
     """A task ends the worker processes that run it: killed, out of memory, or crashed in native code."""
+
+
+class LedgerError(CuratorError):
+    """The ledger of a run cannot be read or written, or another run is writing it."""
+
+
+class ResumeError(CuratorError):
+    """A run cannot be continued as it is: pipeline or input have changed, or there is nothing to continue from."""
 
 
 class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an error of the program

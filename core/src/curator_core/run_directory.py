@@ -1,19 +1,24 @@
-"""The folder that keeps what a run leaves beside its output: plan, quarantine, dropped rows, result."""
+"""The folder that keeps what a run leaves beside its output: plan, ledger, quarantine, dropped rows, result."""
 
 from __future__ import annotations
 
 import json
+import os
 import threading
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curator_core.io.atomic import atomic_output, remove_files, sync_folder
+from curator_core.quarantine import QuarantineRecord
+from curator_core.tasks import source_id
+
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Collection
 
     import pyarrow as pa
 
     from curator_core.plan import Plan
-    from curator_core.quarantine import QuarantineRecord
 
 __all__ = ["RunDirectory"]
 
@@ -21,28 +26,33 @@ __all__ = ["RunDirectory"]
 class RunDirectory:
     """Files of one run.
 
-    ``plan.yaml`` (or ``plan.txt`` for a pipeline that YAML cannot express), ``quarantine/records.jsonl``,
-    ``dropped/<stage>/part-<task>.parquet`` and ``result.json``. The streaming executor adds ``events.jsonl``, all that
-    use Ray add ``run.log``.
+    ``plan.yaml`` (or ``plan.txt`` for a pipeline that YAML cannot express), ``ledger.jsonl``,
+    ``quarantine/records.jsonl``, ``dropped/<stage>/part-<task>.parquet`` and ``result.json``. The streaming executor
+    adds ``events.jsonl``, all that use Ray add ``run.log``.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
+        self._has_unsynced = False
+
+    def clear(self) -> None:
+        """Remove what an earlier run left, because it is not this run's: quarantine, dropped rows and result."""
+        self._quarantine_file.unlink(missing_ok=True)
+        (self.path / "result.json").unlink(missing_ok=True)
+        for part in (self.path / "dropped").glob("*/*.parquet"):
+            part.unlink(missing_ok=True)
 
     def write_plan(self, plan: Plan) -> None:
         """Keep the plan in the form a person can read and run again."""
         text = plan.to_yaml()
         name = "plan.txt" if text is None else "plan.yaml"
-        (self.path / name).write_text(text or plan.describe(), encoding="utf-8")
-        # A run starts with an empty quarantine: what an earlier run left here is not this run's.
-        self._quarantine_file.unlink(missing_ok=True)
+        self._replace(name, text or plan.describe())
 
     def write_result(self, result: dict[str, Any]) -> None:
         """Keep the summary of the run."""
-        text = json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n"
-        (self.path / "result.json").write_text(text, encoding="utf-8")
+        self._replace("result.json", json.dumps(result, indent=2, ensure_ascii=False, default=str) + "\n")
 
     def add_quarantined(self, record: QuarantineRecord) -> None:
         """Append one record to the quarantine."""
@@ -51,6 +61,26 @@ class RunDirectory:
             self._quarantine_file.parent.mkdir(exist_ok=True)
             with self._quarantine_file.open("a", encoding="utf-8") as file:
                 file.write(line)
+            self._has_unsynced = True
+
+    def sync(self) -> None:
+        """Wait until the quarantine is on the disk."""
+        with self._lock:
+            has_unsynced, self._has_unsynced = self._has_unsynced, False
+        if has_unsynced:
+            with self._quarantine_file.open("rb") as file:
+                os.fsync(file.fileno())
+            sync_folder(self._quarantine_file.parent)
+
+    def keep_quarantined(self, finished: Collection[str]) -> list[QuarantineRecord]:
+        """Keep only the records of these source tasks, and return them: the others are going to be made again."""
+        if not self._quarantine_file.exists():
+            return []
+        records = [_record(line) for line in self._quarantine_file.read_text(encoding="utf-8").splitlines()]
+        kept = [each for each in records if each is not None and source_id(each.task_id) in finished]
+        lines = "".join(json.dumps(each.to_dict(), ensure_ascii=True) + "\n" for each in kept)
+        self._replace("quarantine/records.jsonl", lines)
+        return kept
 
     def write_dropped(self, stage: str, task_id: str, table: pa.Table) -> None:
         """Keep the rows that a filter dropped from one task; doing it again replaces them."""
@@ -58,11 +88,28 @@ class RunDirectory:
 
         folder = self.path / "dropped" / stage
         folder.mkdir(parents=True, exist_ok=True)
-        final = folder / f"part-{task_id.replace('/', '-')}.parquet"
-        temporary = final.with_name(f".{final.name}.tmp")
-        pq.write_table(table, temporary, write_page_checksum=True, compression="zstd")
-        temporary.replace(final)
+        with atomic_output(str(folder / f"part-{task_id.replace('/', '-')}.parquet")) as file:
+            pq.write_table(table, file, write_page_checksum=True, compression="zstd")
+
+    def remove_dropped(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the dropped rows of source tasks."""
+        stems = {f"part-{source}" for source in sources}
+        for folder in (self.path / "dropped").glob("*/"):
+            remove_files(str(folder), stems, only_torn=only_torn)
+
+    def _replace(self, name: str, text: str) -> None:
+        with atomic_output(str(self.path / name)) as file:
+            file.write(text.encode("utf-8"))
 
     @property
     def _quarantine_file(self) -> Path:
         return self.path / "quarantine" / "records.jsonl"
+
+
+def _record(line: str) -> QuarantineRecord | None:
+    """Read a record; None for a line that was torn by a crash."""
+    try:
+        values = json.loads(line)
+        return QuarantineRecord(**{each.name: values[each.name] for each in fields(QuarantineRecord)})
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -14,20 +14,21 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
+from curator_core.errors import OutputError, StageError
 from curator_core.isolate import isolate_rows
 from curator_core.lineage import adopt, adopt_one
 from curator_core.quarantine import record_for_bad_record, record_for_task
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import TableBatch, Task, concat_tables, take_rows
+from curator_core.tasks import TableBatch, Task, concat_tables, source_id, take_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     import pyarrow as pa
 
+    from curator_core.ledger.run_ledger import StageProgress
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stage import OnError, ProcessingStage
     from curator_core.worker_state import CallReports
@@ -45,6 +46,8 @@ class StageRunner:
         max_attempts: Default number of tries, unless the stage has its own.
         serialize: Let one thread at a time into a stage that is not thread-safe.
         row_limit: End after this many rows.
+        progress: Whom to tell what becomes of each task.
+        finished_sources: Source tasks that are done; what the stage makes of them is left out.
     """
 
     def __init__(
@@ -56,11 +59,15 @@ class StageRunner:
         max_attempts: int = 3,
         serialize: bool = False,
         row_limit: int | None = None,
+        progress: StageProgress | None = None,
+        finished_sources: Collection[str] = (),
     ) -> None:
         self.stage = stage
         self.stats = state.stats_of(stage.name)
         self._state = state
         self._row_limit = row_limit
+        self._progress = progress
+        self._finished_sources = finished_sources
         self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
         self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
 
@@ -105,7 +112,11 @@ class StageRunner:
         if self._row_limit is not None:
             outputs = take_rows(outputs, self._row_limit)
         for output in outputs:
+            if self._finished_sources and source_id(output.task_id) in self._finished_sources:
+                continue
             self.stats.made(output)
+            if self._progress is not None:
+                self._progress.made(output)
             yield output
 
     def _outputs(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
@@ -115,6 +126,8 @@ class StageRunner:
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
             self.stats.saw(batch)
             yield from self._process(batch)
+            if self._progress is not None:
+                self._progress.used(batch)
 
     def _singles(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         """Process tasks one by one, with a short way for the usual case: a call that makes one task of one.
@@ -139,6 +152,8 @@ class StageRunner:
             else:
                 yield from self._process([task], first=(recording, outcome))
                 recording = Recording()
+            if self._progress is not None:
+                self._progress.used([task])
 
     def _process(
         self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None
@@ -156,6 +171,8 @@ class StageRunner:
             for number in itertools.count():
                 try:
                     output = next(outputs, None)
+                except OutputError:  # a full disk is no fault of the task
+                    raise
                 except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
                     failure = error
                     break

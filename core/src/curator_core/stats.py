@@ -95,6 +95,10 @@ class StageStats:
             for name, amount in amounts.items():
                 setattr(self, name, getattr(self, name) + amount)
 
+    def set_aside(self, task_id: str) -> None:  # noqa: ARG002 - for statistics that are also kept by source task
+        """Count a record in quarantine that comes from a task."""
+        self.add(quarantined=1)
+
     def split_off(self) -> StageStats:
         """Return the counts so far and start from zero; holders of this object keep counting in it."""
         with self._lock:

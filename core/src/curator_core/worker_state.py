@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from curator_core.ledger.counts import SourcedStats
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats
 from curator_core.tasks import concat_tables
 
 if TYPE_CHECKING:
+    from curator_core.ledger.counts import Counts, SourceCounts
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
 
@@ -36,16 +38,22 @@ class WorkerState:
 
     Args:
         run_dir: Folder of the run, if it has one.
+        counts: Where to count by source task as well, if the run keeps a ledger.
     """
 
-    def __init__(self, run_dir: str | None = None) -> None:
+    def __init__(self, run_dir: str | None = None, counts: SourceCounts | None = None) -> None:
         self._directory = None if run_dir is None else RunDirectory(run_dir)
+        self.counts = counts
         self.stats: dict[str, StageStats] = {}
         self.quarantined: list[QuarantineRecord] = []
 
     def stats_of(self, stage_name: str) -> StageStats:
         """Return the statistics of a stage, made at its first use."""
-        return self.stats.setdefault(stage_name, StageStats(stage_name))
+        stats = self.stats.get(stage_name)
+        if stats is None:
+            stats = StageStats(stage_name) if self.counts is None else SourcedStats(stage_name, self.counts)
+            self.stats[stage_name] = stats
+        return stats
 
     def quarantine(self, record: QuarantineRecord) -> None:
         """Keep a record for the driver."""
@@ -61,3 +69,7 @@ class WorkerState:
         stats = {name: each.split_off() for name, each in self.stats.items()}
         quarantined, self.quarantined = self.quarantined, []
         return stats, quarantined
+
+    def take_counts(self) -> dict[str, dict[str, Counts]]:
+        """Return what was counted by source task since the last time, and start anew."""
+        return {} if self.counts is None else self.counts.take_all()

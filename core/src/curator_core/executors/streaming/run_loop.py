@@ -189,6 +189,8 @@ class RunLoop:
             return
         report: CallReport = event.answer.result()
         self._absorb(report)
+        if self._state.ledger is not None:
+            self._state.ledger.take_in(report.sources)
         self._note_sources(report.source_ids)
         self._stored(report.size_bytes)
         result = CallResult(
@@ -294,6 +296,8 @@ class RunLoop:
             self._state.stats_of(stage).add(skipped=1)
         else:
             self._state.quarantine(record_for_task(stage, task, error, attempts=action.deaths))
+        if self._state.ledger is not None:
+            self._state.ledger.used(action.step, [task])
 
     def _fetch(self, task: Slice) -> Task[Any]:
         return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]
