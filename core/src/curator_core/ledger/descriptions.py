@@ -12,7 +12,7 @@ from curator_core.tasks import FileGroupTask, FileSlice, TableBatch, Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["content_hash", "describe_files", "describe_output", "output_from"]
+__all__ = ["as_json", "content_hash", "describe_files", "describe_output", "output_from"]
 
 _MOST_CHARS = 1 << 16
 _MOST_PARTS = 1_000
@@ -31,7 +31,7 @@ def content_hash(task: Task[Any]) -> str | None:
     """Return what tells a source task without files from another, where that is cheap to know."""
     if isinstance(task, FileGroupTask):
         return None
-    data = f"{task.num_items} rows of {task.data.schema}" if isinstance(task, TableBatch) else _as_json(task.data)
+    data = f"{task.num_items} rows of {task.data.schema}" if isinstance(task, TableBatch) else as_json(task.data)
     if data is None:
         return None
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
@@ -53,7 +53,7 @@ def describe_output(task: Task[Any]) -> dict[str, Any] | None:
         plain["files"] = describe_files(task)
     else:
         plain["data"] = task.data
-    return plain if _as_json(plain) is not None else None
+    return plain if as_json(plain) is not None else None
 
 
 def output_from(plain: Mapping[str, Any]) -> Task[Any]:
@@ -68,7 +68,7 @@ def output_from(plain: Mapping[str, Any]) -> Task[Any]:
     return Task(data=plain["data"], **shared)
 
 
-def _as_json(value: Any) -> str | None:
+def as_json(value: Any) -> str | None:
     """Return a value as JSON, or None where it is large or would come back as another."""
     if not _is_small(value, depth=6):
         return None
