@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curator_core.executors.base import Executor
-    from curator_core.ledger.ledger_file import LedgerContent
     from curator_core.ledger.resume import Decision, Resume
     from curator_core.ledger.run_ledger import RunLedger
     from curator_core.live import LiveStage
@@ -112,9 +111,11 @@ class RunState:
         for record in quarantined:
             self.quarantine(record)
 
-    def restore(self, content: LedgerContent) -> None:
+    def restore(self, earlier: Decision) -> None:
         """Take in what an earlier run has counted and set aside for source tasks that are done."""
-        rest = {} if content.finished is None else content.finished.stats
+        content = earlier.content
+        # What belongs to no source task is counted again, unless there is nothing to do.
+        rest = content.finished.stats if content.finished is not None and earlier.is_finished else {}
         for by_stage in (rest, *(entry.stats for entry in content.done.values())):
             for name, counts in by_stage.items():
                 Counts.from_json(counts).add_to(self.stats_of(name))
@@ -170,7 +171,7 @@ def run_plan(
         for planned in plan.stages:
             state.stats_of(planned.stage.name)
         if opened.decision is not None:
-            state.restore(opened.decision.content)
+            state.restore(opened.decision)
         if opened.ledger is None:
             return _result(state, [], opened.decision, was_finished=True)
         return _run(plan, executor, state, initial_tasks, opened.decision)

@@ -60,6 +60,8 @@ def open_ledger(
         else:
             sources = current_sources(plan, initial_tasks)
             decision = decide(content, plan_identity(plan), sources, resume=resume, run_dir=str(directory.path))
+            if sources is None and initial_tasks is not None:  # an iterator may hold more than it did
+                decision.is_finished = False
             opened = _go_on(directory, plan, path, decision)
         try:
             yield opened
