@@ -13,7 +13,7 @@ DEMO := demo-output
 CORPUS := $(DEMO)/corpus/.built
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test lint format types demo test-versions test-lowest clean
+.PHONY: help venv test chaos lint format types demo test-versions test-lowest clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,6 +29,9 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 
 test: $(INSTALLED) ## run all tests
 	$(RUN) -m pytest $(ARGS)
+
+chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, every step of a commit
+	$(RUN) -m pytest -m chaos -s $(or $(ARGS),tests/chaos tests/core/executors)
 
 lint: $(INSTALLED) ## check style and formatting
 	$(RUN) -m ruff check
