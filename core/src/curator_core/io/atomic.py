@@ -47,7 +47,7 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         if is_transient(error):
             raise
-        reason = error.strerror or str(error)
+        reason = error.strerror or str(error) or type(error).__name__
         raise OutputError(
             f"cannot write {path!r}: {reason}; nothing was left behind",
             fix="check free space, permissions and the output path",
