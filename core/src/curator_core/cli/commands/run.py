@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state, resume=args.resume)
     if result.was_finished and not args.quiet:
-        message(f"nothing to do: the run in {result.run_dir} is finished, {result.resumed_sources:,} source tasks done")
+        message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
     if args.json:
         print_json(result.to_dict())
     elif not args.quiet:
@@ -140,10 +140,15 @@ def _summary(result: RunResult) -> str:
         if len(outputs) > _SHOWN_OUTPUTS:
             lines.append(f"    … and {len(outputs) - _SHOWN_OUTPUTS:,} more")
     if result.resumed_sources and not result.was_finished:
-        lines.append(f"{result.resumed_sources:,} source tasks had been done before")
+        lines.append(f"{_resumed(result)} had been done before")
     if result.run_dir is not None:
         lines.append(f"run directory: {result.run_dir}")
     return "\n".join(lines)
+
+
+def _resumed(result: RunResult) -> str:
+    count = result.resumed_sources
+    return f"{count:,} source task{'' if count == 1 else 's'}"
 
 
 def _how_to_go_on(args: argparse.Namespace) -> str:
