@@ -120,9 +120,10 @@ class RunState:
             for name, counts in by_stage.items():
                 Counts.from_json(counts).add_to(self.stats_of(name))
         assert self.directory is not None
-        records = self.directory.keep_quarantined(content.done.keys())
-        self.quarantined += records[:KEPT_RECORDS]
-        self.quarantined_count += len(records)
+        for record in self.directory.keep_quarantined(content.done.keys()):
+            self.quarantined_count += 1
+            if len(self.quarantined) < KEPT_RECORDS:
+                self.quarantined.append(record)
 
     def note_output(self, task: Task[Any]) -> None:
         """Note an output, and the moment of the first one."""

@@ -14,7 +14,7 @@ from curator_core.quarantine import QuarantineRecord
 from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     import pyarrow as pa
 
@@ -68,19 +68,23 @@ class RunDirectory:
         with self._lock:
             has_unsynced, self._has_unsynced = self._has_unsynced, False
         if has_unsynced:
-            with self._quarantine_file.open("rb") as file:
+            with self._quarantine_file.open("r+b") as file:
                 os.fsync(file.fileno())
             sync_folder(self._quarantine_file.parent)
 
-    def keep_quarantined(self, finished: Collection[str]) -> list[QuarantineRecord]:
-        """Keep only the records of these source tasks, and return them: the others are going to be made again."""
+    def keep_quarantined(self, finished: Collection[str]) -> Iterator[QuarantineRecord]:
+        """Keep only the records of these source tasks, and yield them: the others are going to be made again."""
         if not self._quarantine_file.exists():
-            return []
-        records = [_record(line) for line in self._quarantine_file.read_text(encoding="utf-8").splitlines()]
-        kept = [each for each in records if each is not None and source_id(each.task_id) in finished]
-        lines = "".join(json.dumps(each.to_dict(), ensure_ascii=True) + "\n" for each in kept)
-        self._replace("quarantine/records.jsonl", lines)
-        return kept
+            return
+        with (
+            self._quarantine_file.open(encoding="utf-8") as lines,
+            atomic_output(str(self._quarantine_file)) as kept,
+        ):
+            for line in lines:
+                record = _record(line)
+                if record is not None and source_id(record.task_id) in finished:
+                    kept.write(line.encode("utf-8"))
+                    yield record
 
     def write_dropped(self, stage: str, task_id: str, table: pa.Table) -> None:
         """Keep the rows that a filter dropped from one task; doing it again replaces them."""
