@@ -70,6 +70,8 @@ def output_from(plain: Mapping[str, Any]) -> Task[Any]:
 
 def as_json(value: Any) -> str | None:
     """Return a value as JSON, or None where it is large or would come back as another."""
+    if type(value) is int or value is None:  # the usual case where tasks are many, which need not be tried
+        return json.dumps(value)
     if not _is_small(value, depth=6):
         return None
     try:

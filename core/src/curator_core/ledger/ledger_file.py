@@ -25,6 +25,7 @@ __all__ = ["LEDGER_FILE", "Finished", "LedgerContent", "LedgerFile", "SourceEntr
 
 LEDGER_FILE = "ledger.jsonl"
 _VERSION = 1
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ class LedgerFile:
 
 
 def _line(fact: Mapping[str, Any]) -> bytes:
-    return json.dumps(fact, separators=(",", ":")).encode() + b"\n"
+    return _encode(fact).encode() + b"\n"
 
 
 def _write_all(file: Any, data: bytes) -> None:
