@@ -165,7 +165,7 @@ def run_plan(
     _check_resume(resume, state, executor)
     if state.directory is None or executor.is_limited:
         if state.directory is not None:
-            state.directory.clear()
+            state.directory.clear()  # the ledger too: parts of files are going to replace those it calls done
         return _run(plan, executor, state, initial_tasks, None)
     with open_ledger(state.directory, plan, initial_tasks=initial_tasks, resume=resume) as opened:
         state.ledger = opened.ledger

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from curator_core.plan import Plan
 
-__all__ = ["RunDirectory"]
+__all__ = ["LEDGER_FILE", "RunDirectory"]
+
+LEDGER_FILE = "ledger.jsonl"
 
 
 class RunDirectory:
@@ -38,7 +40,8 @@ class RunDirectory:
         self._has_unsynced = False
 
     def clear(self) -> None:
-        """Remove what an earlier run left, because it is not this run's: quarantine, dropped rows and result."""
+        """Remove what an earlier run left, because it is not this run's: ledger, quarantine, dropped rows, result."""
+        (self.path / LEDGER_FILE).unlink(missing_ok=True)
         self._quarantine_file.unlink(missing_ok=True)
         (self.path / "result.json").unlink(missing_ok=True)
         for part in (self.path / "dropped").glob("*/*.parquet"):

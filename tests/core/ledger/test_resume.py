@@ -202,6 +202,20 @@ def test_a_new_file_that_moves_the_borders_of_groups_doubles_nothing(corpus, cap
     corpus.check(result, corpus.reference())
 
 
+def test_output_that_is_gone_is_noticed_and_made_again_when_asked_for(corpus, caplog):
+    expected = corpus.reference()
+    corpus.run()
+    lost = sorted(corpus.output.iterdir())[2]
+    lost.unlink()
+    assert corpus.run(resume=True).was_finished  # it may have been moved on purpose
+    assert f"{lost} and perhaps others" in caplog.text
+    caplog.clear()
+    result = corpus.run(resume="changed")
+    assert f"{lost} is gone" in caplog.text
+    assert result.resumed_sources == len(expected[1]) - 1
+    corpus.check(result, expected)
+
+
 def test_what_was_half_done_for_input_that_changed_is_cleared_away(corpus):
     corpus.run()
     facts = [json.loads(line) for line in corpus.ledger.read_text().splitlines()]
@@ -238,7 +252,8 @@ def test_two_runs_cannot_share_a_run_directory(corpus):
 
 
 def test_a_limited_run_keeps_no_ledger(corpus):
-    corpus.run(LocalExecutor(limit=10))
+    corpus.run()
+    corpus.run(LocalExecutor(limit=10))  # which leaves parts of files
     assert not corpus.ledger.exists()
     with pytest.raises(ConfigError, match="with a limit cannot be continued"):
         corpus.run(LocalExecutor(limit=10), resume=True)

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-__all__ = ["LEDGER_FILE", "Finished", "LedgerContent", "LedgerFile", "SourceEntry", "read_ledger"]
+__all__ = ["Finished", "LedgerContent", "LedgerFile", "SourceEntry", "read_ledger"]
 
-LEDGER_FILE = "ledger.jsonl"
 _VERSION = 1
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import LedgerError
 from curator_core.ledger.identity import plan_identity
-from curator_core.ledger.ledger_file import LEDGER_FILE, LedgerFile, header, read_ledger
+from curator_core.ledger.ledger_file import LedgerFile, header, read_ledger
+from curator_core.ledger.missing_outputs import missing_outputs
 from curator_core.ledger.resume import current_sources, decide
 from curator_core.ledger.run_ledger import RunLedger
+from curator_core.run_directory import LEDGER_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -59,7 +61,14 @@ def open_ledger(
             opened = _start_afresh(directory, plan, path, content, resume=resume)
         else:
             sources = current_sources(plan, initial_tasks)
-            decision = decide(content, plan_identity(plan), sources, resume=resume, run_dir=str(directory.path))
+            decision = decide(
+                content,
+                plan_identity(plan),
+                sources,
+                missing=missing_outputs(content.done),
+                resume=resume,
+                run_dir=str(directory.path),
+            )
             if sources is None and initial_tasks is not None:  # an iterator may hold more than it did
                 decision.is_finished = False
             opened = _go_on(directory, plan, path, decision)
@@ -95,11 +104,11 @@ def _start_afresh(
 
 def _go_on(directory: RunDirectory, plan: Plan, path: Path, decision: Decision) -> Opened:
     content = decision.content
+    for note in decision.notes:
+        _log.warning("%s: %s", directory.path, note)
     if decision.is_finished:
         _log.info("%s: the run is finished, all %s source tasks are done", directory.path, f"{len(content.done):,}")
         return Opened(None, decision)
-    for note in decision.notes:
-        _log.warning("%s: %s", directory.path, note)
     # The ledger first: were it to say "done" of files that are removed, a crash here would lose them.
     file = LedgerFile(path, content.facts() if decision.is_changed else None)
     _remove(directory, plan, decision.stale, only_torn=False)
@@ -139,6 +148,8 @@ def _only_run(folder: Path) -> Iterator[None]:
         raise LedgerError(
             f"another run is at work in {str(folder)!r}", fix="wait for it, stop it, or choose another run directory"
         ) from error
+    except NotImplementedError:
+        _log.warning("%s is on a disk without locks: nothing keeps a second run out", folder)
     try:
         yield
     finally:

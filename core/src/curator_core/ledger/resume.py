@@ -53,6 +53,7 @@ def decide(
     identity: Mapping[str, Any],
     sources: Sequence[Task[Any]] | None,
     *,
+    missing: Mapping[str, str] | None = None,
     resume: Resume,
     run_dir: str,
 ) -> Decision:
@@ -62,6 +63,8 @@ def decide(
         content: What the ledger says.
         identity: The pipeline of today.
         sources: The source tasks of today, where they can be known before the run.
+        missing: Source tasks that are done and whose files are gone, each with one of them. They may have been moved
+            on purpose, so they are made again only where changes may be redone.
         resume: Whether changes may be redone.
         run_dir: Folder of the run, for messages.
 
@@ -74,13 +77,21 @@ def decide(
     conflicts = changed + changes.conflicts if content.done else []
     if conflicts and resume != "changed":
         raise _refusal(conflicts, run_dir)
-    stale = set(content.begun) if changed else changes.stale
+    missing = missing or {}
+    stale = set(content.begun) if changed else changes.stale | (set(missing) if resume == "changed" else set())
     redone = stale & set(content.done)
     decision = Decision(content.without(redone) if redone else content, stale, is_changed=bool(changed or redone))
     decision.content.identity = dict(identity)
     if redone:
-        reasons = conflicts or ["small files are grouped differently, because others came or went"]
+        reasons = conflicts + [f"{path} is gone" for source, path in missing.items() if source in redone]
+        reasons = reasons or ["small files are grouped differently, because others came or went"]
         decision.notes = [f"redoing {len(redone):,} of {len(content.done):,} finished source tasks", *reasons[:_SHOWN]]
+    lost = [path for source, path in missing.items() if source not in redone]
+    if lost:
+        decision.notes.append(
+            f"{lost[0]} and perhaps others of {len(lost):,} finished source tasks are not there any more; "
+            "resume=changed makes them again"
+        )
     if sources is not None:
         decision.order = {task.task_id: place for place, task in enumerate(sources)}
     ended = content.finished
