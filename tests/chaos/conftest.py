@@ -199,7 +199,7 @@ class Driver:
 
     def finish(self, process):
         """Wait for the end; every run has one bad record, which the exit status tells."""
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
         assert process.returncode == 3, err
         return err
 

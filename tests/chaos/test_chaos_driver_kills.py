@@ -66,7 +66,7 @@ def test_a_driver_that_is_killed_at_random_moments(kind, make_driver, figures, f
 @pytest.mark.chaos
 @pytest.mark.timeout(1200)
 def test_a_driver_of_workers_that_is_killed_at_random_moments(make_driver, figures, files_of):
-    driver = make_driver(seconds=0.05, files=100)
+    driver = make_driver(seconds=0.05, files=60)
     expected = driver.reference()
     kill_at_random(
         driver,

@@ -117,6 +117,7 @@ def _record(line: str) -> QuarantineRecord | None:
     """Read a record; None for a line that was torn by a crash."""
     try:
         values = json.loads(line)
-        return QuarantineRecord(**{each.name: values[each.name] for each in fields(QuarantineRecord)})
-    except (ValueError, KeyError, TypeError):
+        known = (each.name for each in fields(QuarantineRecord))
+        return QuarantineRecord(**{name: values[name] for name in known if name in values})
+    except (ValueError, TypeError):
         return None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
+from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.errors import ConfigError, LedgerError, ResumeError, StageError
 from curator_core.io import ListFiles
 from curator_core.ledger.ledger_file import read_ledger
@@ -290,6 +290,18 @@ def test_initial_tasks_are_told_apart_by_place_and_content(tmp_path, as_iterator
     redone = squares(tmp_path, [1, 5, 3, 4], resume="changed")
     assert [task.data for task in redone] == [1, -1, 25, -5, 9, -3, 16, -4]
     assert redone.resumed_sources == 3
+
+
+def test_the_empty_task_may_be_spelled_out(corpus):
+    corpus.run(initial_tasks=[EmptyTask()])
+    facts = corpus.ledger.read_text().splitlines(keepends=True)
+    corpus.ledger.write_text("".join(facts[: len(facts) // 2]))
+    result = corpus.run(initial_tasks=[EmptyTask()], resume=True)
+    assert result.resumed_sources > 0
+    corpus.check(result, corpus.reference())
+    age(corpus.input / "0.jsonl")
+    with pytest.raises(ResumeError, match=r"0\.jsonl has changed"):
+        corpus.run(initial_tasks=[EmptyTask()], resume=True)
 
 
 def test_outputs_that_cannot_be_described_are_made_again(tmp_path, corpus):

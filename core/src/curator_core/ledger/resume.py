@@ -104,8 +104,9 @@ def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> li
 
     Tasks given in a list are known; an iterator is not looked into. Files are listed, without reading them.
     """
-    if initial_tasks is not None:
-        return list(number_sources(initial_tasks)) if isinstance(initial_tasks, Sequence) else None
+    if initial_tasks is not None and not _is_empty_task_alone(initial_tasks):
+        is_known_now = isinstance(initial_tasks, Sequence) and not any(_is_empty(task) for task in initial_tasks)
+        return list(number_sources(initial_tasks)) if is_known_now else None
     first = plan.stages[0]
     lists_files = is_known(first.output_type) and issubclass(first.output_type, FileGroupTask)
     if first.input_type is not EmptyTask or not lists_files:
@@ -119,6 +120,15 @@ def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> li
         return list(runner.run([EmptyTask()]))
     finally:
         runner.teardown()
+
+
+def _is_empty_task_alone(tasks: Iterable[Task[Any]]) -> bool:
+    """Return whether the caller spells out what a pipeline that makes its own work starts with anyway."""
+    return isinstance(tasks, Sequence) and len(tasks) == 1 and _is_empty(tasks[0])
+
+
+def _is_empty(task: Task[Any]) -> bool:
+    return isinstance(task, EmptyTask)
 
 
 def in_source_order(outputs: Iterable[Task[Any]], order: Mapping[str, int]) -> list[Task[Any]]:
