@@ -64,6 +64,24 @@ def test_a_driver_that_is_killed_at_random_moments(kind, make_driver, figures, f
 
 
 @pytest.mark.chaos
+def test_a_driver_of_workers_that_is_asked_to_end_drains_and_goes_on(make_driver, figures, files_of):
+    driver = make_driver(seconds=0.3, files=12)
+    process = driver.start(*RUNS["streaming"])
+    while process.poll() is None and not list((driver.root / "out").glob("part-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 143, err
+    assert "--resume" in err
+    figures.faults += 1
+    assert 0 < len(files_of(driver.root / "out")) < 24
+    driver.finish(driver.start(*RUNS["streaming"], "--resume"))
+    figures.resumes += 1
+    figures.compare(files_of(driver.root / "out"), driver.reference())
+    figures.check("driver of workers asked to end")
+
+
+@pytest.mark.chaos
 @pytest.mark.timeout(1200)
 def test_a_driver_of_workers_that_is_killed_at_random_moments(make_driver, figures, files_of):
     driver = make_driver(seconds=0.05, files=60)
