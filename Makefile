@@ -30,8 +30,8 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 test: $(INSTALLED) ## run all tests
 	$(RUN) -m pytest $(ARGS)
 
-chaos: $(INSTALLED) ## run the long fault-injection tests, which print their figures
-	$(RUN) -m pytest -m chaos $(ARGS)
+chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files
+	$(RUN) -m pytest -m chaos -s $(or $(ARGS),tests/chaos tests/core/executors)
 
 lint: $(INSTALLED) ## check style and formatting
 	$(RUN) -m ruff check

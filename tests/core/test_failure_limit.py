@@ -9,6 +9,7 @@ from curator_core.config import load_pipeline
 from curator_core.config.executors import make_executor
 from curator_core.errors import ConfigError, TooManyFailuresError
 from curator_core.failure_limit import FEWEST_ROWS, FailureLimit
+from curator_core.quarantine import QuarantineRecord
 from curator_core.recording import BadRecord, current
 from curator_core.stats import StageStats
 
@@ -37,7 +38,7 @@ def test_what_is_no_share_is_refused(fraction):
 def test_the_error_names_the_stage_and_the_most_frequent_reasons():
     stats = StageStats("text.score", rows_in=200)
     for reason, rows in (("ValueError", 30), ("KeyError", 5), ("OSError", 3), ("TypeError", 1)):
-        stats.lose(reason, rows, is_kept=True)
+        stats.lose(QuarantineRecord("text.score", "0", None, None, rows, reason, "it failed"), is_kept=True)
     FailureLimit(0.2).check(stats)
     with pytest.raises(TooManyFailuresError) as caught:
         FailureLimit(0.1).check(stats)

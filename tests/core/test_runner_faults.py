@@ -296,6 +296,6 @@ def test_a_setup_that_fails_ends_the_run_before_any_task():
         Pipeline("p", stages=[NoModel()]).run(initial_tasks=tasks(1))
 
 
-def test_resume_without_a_ledger_is_refused():
-    with pytest.raises(ConfigError, match="cannot be continued"):
+def test_resume_without_a_run_directory_is_refused():
+    with pytest.raises(ConfigError, match="continued from its run directory"):
         Pipeline("p", stages=[Flaky(0)]).run(initial_tasks=tasks(1), resume=True)

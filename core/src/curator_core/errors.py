@@ -15,9 +15,12 @@ __all__ = [
     "ConfigError",
     "CuratorError",
     "DataError",
+    "LedgerError",
     "MissingPackageError",
+    "OutputError",
     "PipelineError",
     "PluginError",
+    "ResumeError",
     "RunInterrupted",
     "StageError",
     "TaskTimeoutError",
@@ -131,6 +134,10 @@ class TooManyFailuresError(StageError):
     """A larger share of a stage's rows failed than the run allows."""
 
 
+class OutputError(StageError):
+    """Output cannot be written: disk full, no permission, no such bucket. Ends the run; the data is not to blame."""
+
+
 class WorkerDiedError(StageError):
     """A task ends the worker processes that run it: killed, out of memory, or crashed in native code."""
 
@@ -141,6 +148,14 @@ class TaskTimeoutError(WorkerDiedError):
 
 class WorkerMemoryError(WorkerDiedError):
     """A task needs more memory than there is; the worker that had it was ended."""
+
+
+class LedgerError(CuratorError):
+    """The ledger of a run cannot be read or written, or another run is writing it."""
+
+
+class ResumeError(CuratorError):
+    """A run cannot be continued as it is: pipeline or input have changed, or there is nothing to continue from."""
 
 
 class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an error of the program

@@ -31,7 +31,7 @@ def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
             task_id = task.fingerprint()
             seen[task_id] += 1
             if seen[task_id] > 1:  # the same files given twice are two sources
-                task_id = f"{task_id}-{seen[task_id]}"
+                task_id = f"{task_id}x{seen[task_id]}"
         elif isinstance(task, EmptyTask) and position == 0:
             task_id = ""
         else:
@@ -56,9 +56,17 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
             f"stage {stage!r} returned a {type(result).__name__}",
             fix="return a task, None, or a list or iterator of tasks",
         )
+    seen: dict[str, int] = {}
     for index, child in enumerate(result):
         _check_task(child, where=f"what stage {stage!r} returned")
-        yield _child(child, _source_task_id(parent, child, index) or f"{parent.task_id}/{index}", parent)
+        task_id = _source_task_id(parent, child, index)
+        if task_id is None:
+            task_id = f"{parent.task_id}/{index}"
+        else:
+            number = seen[task_id] = seen.get(task_id, 0) + 1
+            if number > 1:  # the same files listed twice are two sources
+                task_id = f"{task_id}x{number}"
+        yield _child(child, task_id, parent)
 
 
 def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curator_core.executors.base import Executor
+    from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
     from curator_core.result import RunResult
     from curator_core.tasks import Task
@@ -75,15 +76,19 @@ class Pipeline:
         executor: Executor | None = None,
         initial_tasks: Iterable[Task[Any]] | None = None,
         run_dir: str | os.PathLike[str] | None = None,
-        resume: bool = False,  # noqa: FBT001, FBT002 - the signature is part of the public contract
+        resume: Resume = False,  # noqa: FBT002 - the signature is part of the public contract
     ) -> RunResult:
         """Check and run the pipeline.
 
         Args:
             executor: How to run it; in this process unless given.
             initial_tasks: What the first stage gets, pulled lazily; one empty task unless given.
-            run_dir: Folder for the plan, quarantined records, dropped rows and the result.
-            resume: Continue an interrupted run.
+            run_dir: Folder for the plan, the ledger, quarantined records, dropped rows and the result.
+            resume: Go on with the run in ``run_dir``, skipping what it has finished; starts it where there is none.
+                True refuses if pipeline or input have changed since, ``"changed"`` redoes what is affected.
+
+        Raises:
+            ResumeError: Something has changed that finished work depends on.
         """
         from curator_core.run import RunState, run_plan
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import CuratorError
 from curator_core.fusion import fuse
 from curator_core.stage_types import is_known
+from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     from curator_core.fusion import Step
@@ -55,6 +56,15 @@ class Plan:
     def steps(self) -> tuple[Step, ...]:
         """The stages grouped into steps: what executors with pools of workers run in one call."""
         return fuse(self.stages)
+
+    @cached_property
+    def source_makers(self) -> int:
+        """How many of the first stages may make source tasks, out of an empty task."""
+        count = 0
+        for count, planned in enumerate(self.stages, start=1):  # noqa: B007 - the last one counts
+            if is_known(planned.output_type) and not issubclass(planned.output_type, EmptyTask):
+                break
+        return count
 
     def describe(self) -> str:
         """Return the plan as text: stages with types, resources and columns, and the steps they are joined into."""

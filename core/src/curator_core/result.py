@@ -27,6 +27,8 @@ class RunResult(Sequence["Task[Any]"]):
         peak_object_store_bytes: Most bytes of tasks that were ever stored between steps, for executors that do so.
         run_dir: Folder of the run, where one was asked for.
         interrupted: Whether the run was stopped before its end.
+        resumed_sources: Source tasks that an earlier run had done; their outputs and counts are part of the result.
+        was_finished: Whether there was nothing left to do.
     """
 
     def __init__(  # noqa: PLR0913 - the facts of a run, by keyword
@@ -41,6 +43,8 @@ class RunResult(Sequence["Task[Any]"]):
         peak_object_store_bytes: int = 0,
         run_dir: str | None = None,
         interrupted: bool = False,
+        resumed_sources: int = 0,
+        was_finished: bool = False,
     ) -> None:
         self._tasks = list(tasks)
         self.stats = stats
@@ -51,6 +55,8 @@ class RunResult(Sequence["Task[Any]"]):
         self.peak_object_store_bytes = peak_object_store_bytes
         self.run_dir = run_dir
         self.interrupted = interrupted
+        self.resumed_sources = resumed_sources
+        self.was_finished = was_finished
 
     @overload
     def __getitem__(self, index: int) -> Task[Any]: ...
@@ -102,6 +108,8 @@ class RunResult(Sequence["Task[Any]"]):
             "time_to_first_output_s": self.time_to_first_output_s,
             "peak_object_store_bytes": self.peak_object_store_bytes,
             "interrupted": self.interrupted,
+            "resumed_sources": self.resumed_sources,
+            "was_finished": self.was_finished,
             "stages": [each.to_dict() for each in self.stats.values()],
             "outputs": self.outputs,
             "run_dir": self.run_dir,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
+from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
+from curator_core.ledger.counts import Counts, SourcedStats
+from curator_core.ledger.descriptions import output_from
+from curator_core.ledger.opening import open_ledger, remove_torn
+from curator_core.ledger.resume import in_source_order
+from curator_core.ledger.run_ledger import StageProgress
+from curator_core.lineage import number_sources
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats, StatsTable
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curator_core.executors.base import Executor
+    from curator_core.ledger.resume import Decision, Resume
+    from curator_core.ledger.run_ledger import RunLedger
     from curator_core.live import LiveStage
     from curator_core.plan import Plan
     from curator_core.quarantine import QuarantineRecord
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
     from curator_core.tasks import Task
 
 __all__ = ["KEPT_RECORDS", "RunState", "run_plan", "stream_plan"]
+
+_log = logging.getLogger(__name__)
 
 KEPT_RECORDS = 10_000
 """Quarantine records kept in memory for ``RunResult.quarantined``; the run directory has all of them."""
@@ -50,12 +61,31 @@ class RunState:
         self.stop_requested = threading.Event()
         self.keeps_payload = True
         self._failure_limit: FailureLimit | None = None
+        self.ledger: RunLedger | None = None
         self._lock = threading.Lock()
+
+    @property
+    def finished_sources(self) -> frozenset[str]:
+        """Source tasks that an earlier run has done, which are skipped."""
+        return frozenset() if self.ledger is None else self.ledger.finished
+
+    def sources(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+        """Give the caller's tasks their ids, and leave out those that an earlier run has done."""
+        numbered = number_sources(tasks)
+        return numbered if self.ledger is None else self.ledger.entering(numbered)
+
+    def progress_of(self, position: int) -> StageProgress | None:
+        """Return what a stage in this process reports its tasks to, if anybody wants to know."""
+        return None if self.ledger is None else StageProgress(self.ledger, position)
 
     def stats_of(self, stage_name: str) -> StageStats:
         """Return the statistics of a stage, made at its first use."""
         with self._lock:
-            return self.stats.setdefault(stage_name, StageStats(stage_name))
+            stats = self.stats.get(stage_name)
+            if stats is None:
+                stats = StageStats(stage_name) if self.ledger is None else SourcedStats(stage_name, self.ledger.counts)
+                self.stats[stage_name] = stats
+            return stats
 
     def apply(self, executor: Executor) -> None:
         """Take over what an executor says about failures.
@@ -78,7 +108,7 @@ class RunState:
         if self.directory is not None and task is not None:
             record = self.directory.keep_payload(record, task)
         stats = self.stats_of(record.stage)
-        stats.lose(record.error_type, record.rows, is_kept=True)
+        stats.lose(record, is_kept=True)
         self._keep(record)
         self._check_failures(stats)
 
@@ -89,7 +119,7 @@ class RunState:
             TooManyFailuresError: More of the stage's rows have failed than the run allows.
         """
         stats = self.stats_of(record.stage)
-        stats.lose(record.error_type, record.rows, is_kept=False)
+        stats.lose(record, is_kept=False)
         self._check_failures(stats)
 
     def _keep(self, record: QuarantineRecord) -> None:
@@ -135,10 +165,26 @@ class RunState:
             if each.failed:
                 self._check_failures(self.stats_of(name))
 
-    def note_output(self) -> None:
-        """Note the moment of the first output."""
+    def restore(self, earlier: Decision) -> None:
+        """Take in what an earlier run has counted and set aside for source tasks that are done."""
+        content = earlier.content
+        # What belongs to no source task is counted again, unless there is nothing to do.
+        rest = content.finished.stats if content.finished is not None and earlier.is_finished else {}
+        for by_stage in (rest, *(entry.stats for entry in content.done.values())):
+            for name, counts in by_stage.items():
+                Counts.from_json(counts).add_to(self.stats_of(name))
+        assert self.directory is not None
+        for record in self.directory.quarantine.keep_only(content.done.keys()):
+            self.quarantined_count += 1
+            if len(self.quarantined) < KEPT_RECORDS:
+                self.quarantined.append(record)
+
+    def note_output(self, task: Task[Any]) -> None:
+        """Note an output, and the moment of the first one."""
         if self.first_output_s is None:
             self.first_output_s = time.monotonic() - self.started_s
+        if self.ledger is not None:
+            self.ledger.delivered(task)
 
 
 def stream_plan(
@@ -150,7 +196,7 @@ def stream_plan(
         state.stats_of(planned.stage.name)
     tasks = initial_tasks if initial_tasks is not None else [EmptyTask()]
     for task in executor.stream(plan, tasks, state):
-        state.note_output()
+        state.note_output(task)
         yield task
 
 
@@ -160,44 +206,136 @@ def run_plan(
     *,
     initial_tasks: Iterable[Task[Any]] | None = None,
     state: RunState | None = None,
-    resume: bool = False,
+    resume: Resume = False,
 ) -> RunResult:
     """Run a plan to its end and return everything it produced and counted.
 
-    An interruption (Ctrl-C) ends the run early; the result then says ``interrupted``.
+    An interruption (Ctrl-C) ends the run early; the result then says ``interrupted``. With a run directory, finished
+    source tasks are recorded, and ``resume`` goes on where an earlier run stopped.
+
+    Raises:
+        ResumeError: The run cannot be continued, because its pipeline or input have changed.
     """
-    if resume:
-        raise ConfigError(
-            "resume=True: this version keeps no ledger of finished work yet, so a run cannot be continued",
-            fix="run again without resume; output names are deterministic, so files are replaced, not doubled",
-        )
+    state = state or RunState()
+    _check_resume(resume, state, executor)
+    if state.directory is None or executor.is_limited:
+        if state.directory is not None:
+            state.directory.clear()  # the ledger too: parts of files are going to replace those it calls done
+        return _run(plan, executor, state, initial_tasks, None)
+    with open_ledger(state.directory, plan, initial_tasks=initial_tasks, resume=resume) as opened:
+        state.ledger = opened.ledger
+        for planned in plan.stages:
+            state.stats_of(planned.stage.name)
+        if opened.decision is not None:
+            state.restore(opened.decision)
+        if opened.ledger is None:
+            return _result(state, [], opened.decision, was_finished=True)
+        return _run(plan, executor, state, initial_tasks, opened.decision)
+
+
+def _run(
+    plan: Plan,
+    executor: Executor,
+    state: RunState,
+    initial_tasks: Iterable[Task[Any]] | None,
+    decision: Decision | None,
+) -> RunResult:
     from curator_core.registry import default_registry
 
-    state = state or RunState()
     registry = default_registry()
-    run_dir = None if state.directory is None else str(state.directory.path)
-    if state.directory is not None:
-        state.directory.write_plan(plan)
-    registry.notify("curator_run_started", plan=plan, run_dir=run_dir)
+    directory = state.directory
+    if directory is not None:
+        directory.write_plan(plan)
+    registry.notify("curator_run_started", plan=plan, run_dir=None if directory is None else str(directory.path))
     outputs: list[Task[Any]] = []
-    interrupted = False
+    interrupted = is_failing = False
     try:
-        outputs.extend(stream_plan(plan, executor, state=state, initial_tasks=initial_tasks))
-    except KeyboardInterrupt:
-        interrupted = True
+        try:
+            outputs.extend(stream_plan(plan, executor, state=state, initial_tasks=initial_tasks))
+        except KeyboardInterrupt:
+            interrupted = True
+        interrupted = interrupted or state.stop_requested.is_set()
+        _close_ledger(plan, state, is_over=not interrupted)
+    except BaseException:
+        is_failing = True
+        _keep_what_is_done(state)
+        raise
     finally:
-        result = RunResult(
-            executor.in_order(outputs),
-            stats=StatsTable(list(state.stats.values())),
-            quarantined=state.quarantined,
-            quarantined_count=state.quarantined_count,
-            wall_s=time.monotonic() - state.started_s,
-            time_to_first_output_s=state.first_output_s,
-            peak_object_store_bytes=state.peak_object_store_bytes,
-            run_dir=run_dir,
-            interrupted=interrupted or state.stop_requested.is_set(),
-        )
-        if state.directory is not None:
-            state.directory.write_result(result.to_dict())
+        outputs = outputs if decision is not None else executor.in_order(outputs)
+        result = _result(state, outputs, decision, interrupted=interrupted)
         registry.notify("curator_run_finished", plan=plan, result=result)
+        _write_result(state, result, is_failing=is_failing)
     return result
+
+
+def _write_result(state: RunState, result: RunResult, *, is_failing: bool) -> None:
+    """Keep the summary; that this is impossible for a failing run, too, must not hide why it failed."""
+    if state.directory is None:
+        return
+    try:
+        state.directory.write_result(result.to_dict())
+    except (CuratorError, OSError) as error:
+        if not is_failing:
+            raise
+        _log.warning("the summary of the run could not be written: %s", error)
+
+
+def _result(
+    state: RunState,
+    outputs: list[Task[Any]],
+    decision: Decision | None,
+    *,
+    interrupted: bool = False,
+    was_finished: bool = False,
+) -> RunResult:
+    resumed = 0
+    if decision is not None:
+        resumed = len(decision.content.done)
+        recorded = [output_from(each) for entry in decision.content.done.values() for each in entry.outputs]
+        outputs = in_source_order([*recorded, *outputs], decision.order)
+    return RunResult(
+        outputs,
+        stats=StatsTable(list(state.stats.values())),
+        quarantined=state.quarantined,
+        quarantined_count=state.quarantined_count,
+        wall_s=time.monotonic() - state.started_s,
+        time_to_first_output_s=state.first_output_s,
+        peak_object_store_bytes=state.peak_object_store_bytes,
+        run_dir=None if state.directory is None else str(state.directory.path),
+        interrupted=interrupted,
+        resumed_sources=resumed,
+        was_finished=was_finished,
+    )
+
+
+def _check_resume(resume: Resume, state: RunState, executor: Executor) -> None:
+    if resume not in (False, True, "changed"):
+        raise ConfigError(f"resume is {resume!r}", fix='use True, False or "changed"')
+    if resume and state.directory is None:
+        raise ConfigError("a run is continued from its run directory, and none is given", fix="add run_dir (--run-dir)")
+    if resume and executor.is_limited:
+        raise ConfigError(
+            "a run with a limit cannot be continued: it is for trying things out, and keeps no ledger",
+            fix="leave the limit or the resume out",
+        )
+
+
+def _close_ledger(plan: Plan, state: RunState, *, is_over: bool) -> None:
+    if state.ledger is None or state.directory is None:
+        return
+    state.ledger.commit()
+    # Processes of a run that was killed may have lived on for a moment after the clean-up at the start.
+    remove_torn(state.directory, plan, state.ledger.begun)
+    if is_over:
+        state.ledger.finish()
+
+
+def _keep_what_is_done(state: RunState) -> None:
+    """Record what a failing run has finished; that this is impossible, too, must not hide why it failed."""
+    try:
+        if state.ledger is not None:
+            state.ledger.commit()
+        if state.directory is not None:
+            state.directory.sync()
+    except (CuratorError, OSError) as error:
+        _log.warning("source tasks that were done last are not recorded: %s", error)

@@ -1,4 +1,4 @@
-"""The folder that keeps what a run leaves beside its output: plan, quarantine, dropped rows, result."""
+"""The folder that keeps what a run leaves beside its output: plan, ledger, quarantine, dropped rows, result."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curator_core.io.atomic import atomic_output, remove_files
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Collection
 
     import pyarrow as pa
 
@@ -20,15 +22,18 @@ if TYPE_CHECKING:
     from curator_core.quarantine import QuarantineRecord
     from curator_core.tasks import Task
 
-__all__ = ["RunDirectory"]
+__all__ = ["LEDGER_FILE", "RunDirectory"]
+
+LEDGER_FILE = "ledger.jsonl"
 
 
 class RunDirectory:
     """Files of one run.
 
-    ``plan.yaml`` (or ``plan.txt`` for a pipeline that YAML cannot express), ``quarantine/records.jsonl`` and
-    ``quarantine/payloads``, ``dropped/<stage>/part-<task>.parquet`` and ``result.json``. The streaming executor adds
-    ``events.jsonl``, all that use Ray add ``run.log``. Secrets are left out of everything but the rows themselves.
+    ``plan.yaml`` (or ``plan.txt`` for a pipeline that YAML cannot express), ``ledger.jsonl``,
+    ``quarantine/records.jsonl`` and ``quarantine/payloads``, ``dropped/<stage>/part-<task>.parquet`` and
+    ``result.json``. The streaming executor adds ``events.jsonl``, all that use Ray add ``run.log``. Secrets are left
+    out of everything but the rows themselves.
 
     Args:
         path: The folder; made where it is missing.
@@ -41,24 +46,32 @@ class RunDirectory:
         self.keeps_payload = keeps_payload
         self.quarantine = QuarantineFolder(self.path)
         self._lock = threading.Lock()
+        self._has_unsynced = False
+
+    def clear(self) -> None:
+        """Remove what an earlier run left, because it is not this run's: ledger, quarantine, dropped rows, result."""
+        (self.path / LEDGER_FILE).unlink(missing_ok=True)
+        self.quarantine.clear()
+        (self.path / "result.json").unlink(missing_ok=True)
+        for part in (self.path / "dropped").glob("*/*.parquet"):
+            part.unlink(missing_ok=True)
 
     def write_plan(self, plan: Plan) -> None:
         """Keep the plan in the form a person can read and run again."""
         text = plan.to_yaml(hide_secrets=True)
         name = "plan.txt" if text is None else "plan.yaml"
-        (self.path / name).write_text(text or redact(plan.describe()), encoding="utf-8")
-        # A run starts with an empty quarantine: what an earlier run left here is not this run's.
-        self.quarantine.clear()
+        self._replace(name, text or redact(plan.describe()))
 
     def write_result(self, result: dict[str, Any]) -> None:
         """Keep the summary of the run."""
         text = json.dumps(redact_values(result), indent=2, ensure_ascii=False, default=str) + "\n"
-        (self.path / "result.json").write_text(text, encoding="utf-8")
+        self._replace("result.json", text)
 
     def add_quarantined(self, record: QuarantineRecord) -> None:
         """Append one record to the quarantine."""
         with self._lock:
             self.quarantine.add([record])
+            self._has_unsynced = True
 
     def keep_payload(self, record: QuarantineRecord, task: Task[Any]) -> QuarantineRecord:
         """Keep what a record is about, for a retry; return the record with the name of its file, if it has one."""
@@ -66,13 +79,28 @@ class RunDirectory:
             return record
         return replace(record, payload_file=self.quarantine.save_payload(record, task))
 
+    def sync(self) -> None:
+        """Wait until the quarantine is on the disk."""
+        with self._lock:
+            has_unsynced, self._has_unsynced = self._has_unsynced, False
+        if has_unsynced:
+            self.quarantine.sync()
+
     def write_dropped(self, stage: str, task_id: str, table: pa.Table) -> None:
         """Keep the rows that a filter dropped from one task; doing it again replaces them."""
         import pyarrow.parquet as pq
 
         folder = self.path / "dropped" / stage
         folder.mkdir(parents=True, exist_ok=True)
-        final = folder / f"part-{task_id.replace('/', '-')}.parquet"
-        temporary = final.with_name(f".{final.name}.tmp")
-        pq.write_table(table, temporary, write_page_checksum=True, compression="zstd")
-        temporary.replace(final)
+        with atomic_output(str(folder / f"part-{task_id.replace('/', '-')}.parquet")) as file:
+            pq.write_table(table, file, write_page_checksum=True, compression="zstd")
+
+    def remove_dropped(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the dropped rows of source tasks."""
+        stems = {f"part-{source}" for source in sources}
+        for folder in (self.path / "dropped").glob("*/"):
+            remove_files(str(folder), stems, only_torn=only_torn)
+
+    def _replace(self, name: str, text: str) -> None:
+        with atomic_output(str(self.path / name)) as file:
+            file.write(text.encode("utf-8"))

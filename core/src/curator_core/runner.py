@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
+from curator_core.errors import OutputError, StageError
 from curator_core.isolate import isolate_rows
 from curator_core.lineage import adopt, adopt_one
 from curator_core.memory_pressure import is_out_of_memory, release_memory
@@ -24,13 +24,14 @@ from curator_core.quarantine.payload import refused_rows
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import TableBatch, Task, concat_tables, take_rows
+from curator_core.tasks import TableBatch, Task, concat_tables, source_id, take_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     import pyarrow as pa
 
+    from curator_core.ledger.run_ledger import StageProgress
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import BadRecord
     from curator_core.stage import OnError, ProcessingStage
@@ -49,6 +50,8 @@ class StageRunner:
         max_attempts: Default number of tries, unless the stage has its own.
         serialize: Let one thread at a time into a stage that is not thread-safe.
         row_limit: End after this many rows.
+        progress: Whom to tell what becomes of each task.
+        finished_sources: Source tasks that are done; what the stage makes of them is left out.
     """
 
     def __init__(
@@ -60,11 +63,15 @@ class StageRunner:
         max_attempts: int = 3,
         serialize: bool = False,
         row_limit: int | None = None,
+        progress: StageProgress | None = None,
+        finished_sources: Collection[str] = (),
     ) -> None:
         self.stage = stage
         self.stats = state.stats_of(stage.name)
         self._state = state
         self._row_limit = row_limit
+        self._progress = progress
+        self._finished_sources = finished_sources
         self._policy = policy_for(stage, ErrorPolicy(on_error, max_attempts))
         self._turn = threading.RLock() if serialize and not stage.thread_safe else nullcontext()
         self._worker = WorkerInfo()
@@ -113,13 +120,19 @@ class StageRunner:
 
     def _counted(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         for output in outputs:
+            if self._finished_sources and source_id(output.task_id) in self._finished_sources:
+                continue
             self.stats.made(output)
+            if self._progress is not None:
+                self._progress.made(output)
             yield output
 
     def _batches(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
             self.stats.saw(batch)
             yield from self._process(batch)
+            if self._progress is not None:
+                self._progress.used(batch)
 
     def _singles(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         """Process tasks one by one, with a short way for the usual case: a call that makes one task of one.
@@ -127,6 +140,7 @@ class StageRunner:
         Pipelines of cheap stages spend most of their time between the calls, so this path is kept bare.
         """
         process, stats, clock = self.stage.process, self.stats, time.perf_counter
+        is_bare = self._progress is None and not self._finished_sources
         recording = Recording()
         for task in source:
             result = failure = None
@@ -139,7 +153,7 @@ class StageRunner:
             finally:
                 recording.end(token)
             seconds = clock() - started
-            if isinstance(result, Task) and recording.is_empty:
+            if is_bare and isinstance(result, Task) and recording.is_empty:
                 output = adopt_one(task, result)
                 stats.passed(task, output, process_time_s=seconds)
                 yield output
@@ -147,6 +161,8 @@ class StageRunner:
                 stats.saw_one(task, process_time_s=seconds)
                 yield from self._counted(self._process([task], first=(recording, _Outcome(result, failure))))
                 recording = Recording()
+            if self._progress is not None:
+                self._progress.used([task])
 
     def _process(
         self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None, is_part: bool = False
@@ -165,6 +181,8 @@ class StageRunner:
             for number in itertools.count():
                 try:
                     output = next(outputs, None)
+                except OutputError:  # a full disk is no fault of the task
+                    raise
                 except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
                     failure = error
                     break

@@ -10,7 +10,7 @@ from curator_core.errors import StageError, UnknownNameError
 from curator_core.resources import Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from typing_extensions import Self
 
@@ -143,6 +143,17 @@ class ProcessingStage(ABC, Generic[X, Y]):
             All columns the output will have, where the stage can tell, else None.
         """
         return None
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the files that were written for some source tasks. Override it in stages that write files.
+
+        Called in the driver when a run is continued: for source tasks that have changed or are gone, and to clear away
+        what a killed process has left.
+
+        Args:
+            sources: Ids of the source tasks; ids of tasks begin with them.
+            only_torn: Remove only files that were never finished.
+        """
 
     def num_workers(self) -> int | None:
         """Return the fixed number of workers, or None to let the executor decide."""

@@ -14,6 +14,7 @@ from curator_core.histogram import Histogram
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
     from curator_core.tasks import Task
 
@@ -102,13 +103,13 @@ class StageStats:
             self.dropped.update(recording.dropped)
             self.scores.merge(recording.scores)
 
-    def lose(self, error_type: str, rows: int, *, is_kept: bool) -> None:
+    def lose(self, record: QuarantineRecord, *, is_kept: bool) -> None:
         """Count rows that could not be processed: kept in quarantine, or skipped.
 
         A task without rows, such as a file that could not be opened, counts as one.
         """
         with self._lock:
-            self.failed[error_type] += max(1, rows)
+            self.failed[record.error_type] += max(1, record.rows)
             self.quarantined += is_kept
             self.skipped += not is_kept
 

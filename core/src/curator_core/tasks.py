@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from curator_core.errors import StageError, UnknownNameError
+from curator_core.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -153,8 +154,11 @@ class FileGroupTask(Task["tuple[FileSlice, ...]"]):
         return (self.data[0].path, self.data[0].start) if self.data else (None, None)
 
     def fingerprint(self) -> str:
-        """Return an id made of what the files are: path, range, size and version."""
-        text = "\0".join(repr(each) for each in self.data)
+        """Return an id made of what the files are: path, range, size and version.
+
+        Secrets in the path are left out: an address that was signed anew is that of the same file.
+        """
+        text = "\0".join(redact(repr(each)) if "://" in each.path else repr(each) for each in self.data)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

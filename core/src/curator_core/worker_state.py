@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from curator_core.ledger.counts import SourcedStats
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats
 from curator_core.tasks import concat_tables
 
 if TYPE_CHECKING:
+    from curator_core.ledger.counts import Counts, SourceCounts
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
     from curator_core.tasks import Task
@@ -40,28 +42,36 @@ class WorkerState:
 
     Args:
         run_dir: Folder of the run, if it has one.
+        counts: Where to count by source task as well, if the run keeps a ledger.
         keeps_payload: Whether quarantined rows and tasks are kept there.
     """
 
-    def __init__(self, run_dir: str | None = None, *, keeps_payload: bool = True) -> None:
+    def __init__(
+        self, run_dir: str | None = None, counts: SourceCounts | None = None, *, keeps_payload: bool = True
+    ) -> None:
         self._directory = None if run_dir is None else RunDirectory(run_dir, keeps_payload=keeps_payload)
+        self.counts = counts
         self.stats: dict[str, StageStats] = {}
         self.quarantined: list[QuarantineRecord] = []
 
     def stats_of(self, stage_name: str) -> StageStats:
         """Return the statistics of a stage, made at its first use."""
-        return self.stats.setdefault(stage_name, StageStats(stage_name))
+        stats = self.stats.get(stage_name)
+        if stats is None:
+            stats = StageStats(stage_name) if self.counts is None else SourcedStats(stage_name, self.counts)
+            self.stats[stage_name] = stats
+        return stats
 
     def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
         """Keep a record for the driver; what it is about goes to the run directory from here."""
         if self._directory is not None and task is not None:
             record = self._directory.keep_payload(record, task)
-        self.stats_of(record.stage).lose(record.error_type, record.rows, is_kept=True)
+        self.stats_of(record.stage).lose(record, is_kept=True)
         self.quarantined.append(record)
 
     def skip(self, record: QuarantineRecord) -> None:
         """Count a record."""
-        self.stats_of(record.stage).lose(record.error_type, record.rows, is_kept=False)
+        self.stats_of(record.stage).lose(record, is_kept=False)
 
     def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
         """Write dropped rows to the run directory."""
@@ -73,3 +83,7 @@ class WorkerState:
         stats = {name: each.split_off() for name, each in self.stats.items()}
         quarantined, self.quarantined = self.quarantined, []
         return stats, quarantined
+
+    def take_counts(self) -> dict[str, dict[str, Counts]]:
+        """Return what was counted by source task since the last time, and start anew."""
+        return {} if self.counts is None else self.counts.take_all()

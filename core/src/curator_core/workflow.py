@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curator_core.errors import CuratorError, StageError, UnknownNameError
+from curator_core.errors import ConfigError, CuratorError, StageError, UnknownNameError
+from curator_core.ledger.step_record import StepRecord, forget_steps
 from curator_core.pipeline import Pipeline
+from curator_core.result import RunResult
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
     from curator_core.executors.base import Executor
-    from curator_core.result import RunResult
+    from curator_core.ledger.resume import Resume
 
 __all__ = ["Workflow", "WorkflowResult", "WorkflowStep"]
 
@@ -37,6 +39,8 @@ class WorkflowResult:
     name: str
     steps: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+    """Steps that an earlier run had finished."""
 
     def __getitem__(self, step: str) -> Any:
         if step not in self.steps:
@@ -53,8 +57,6 @@ class WorkflowResult:
 
     def report(self) -> str:
         """Return each step's duration, with the full report of those that are pipelines."""
-        from curator_core.result import RunResult
-
         parts = []
         for name, value in self.steps.items():
             parts.append(f"== {name} ({self.seconds[name]:.1f} s)")
@@ -95,20 +97,55 @@ class Workflow:
         """Return the steps to run."""
         return self.steps
 
-    def run(self, executor: Executor | None = None, run_dir: str | os.PathLike[str] | None = None) -> WorkflowResult:
-        """Run the steps one after the other; each pipeline gets its own folder in ``run_dir``."""
+    def run(
+        self,
+        executor: Executor | None = None,
+        run_dir: str | os.PathLike[str] | None = None,
+        *,
+        resume: Resume = False,
+    ) -> WorkflowResult:
+        """Run the steps one after the other; each gets its own folder in ``run_dir``.
+
+        Args:
+            executor: How to run the pipelines.
+            run_dir: Folder for what the steps leave.
+            resume: Go on with the run in ``run_dir``: pipelines as :meth:`Pipeline.run` does, other steps by what they
+                returned, where that is plain data and no step before them had anything left to do.
+        """
+        if resume and run_dir is None:
+            raise ConfigError(f"workflow {self.name!r} is continued from its run directory, and none is given")
+        if run_dir is not None and not resume:
+            forget_steps(Path(run_dir))
         result = WorkflowResult(self.name)
         for number, step in enumerate(self.plan_steps()):
             if step.name in result.steps:
                 raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
             started = time.monotonic()
             folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
-            result.steps[step.name] = self._run_step(step, result, executor, folder)
+            record = None if folder is None else StepRecord(folder)
+            is_settled = bool(resume) and len(result.skipped) == len(result.steps)
+            if record is not None and is_settled and record.exists:
+                value = record.read()
+                result.skipped.add(step.name)
+            else:
+                value = self._run_step(step, result, executor, folder, resume=resume)
+                if isinstance(value, RunResult):
+                    if value.was_finished:
+                        result.skipped.add(step.name)
+                elif record is not None:
+                    record.write(value)
+            result.steps[step.name] = value
             result.seconds[step.name] = time.monotonic() - started
         return result
 
     def _run_step(
-        self, step: WorkflowStep, result: WorkflowResult, executor: Executor | None, folder: Path | None
+        self,
+        step: WorkflowStep,
+        result: WorkflowResult,
+        executor: Executor | None,
+        folder: Path | None,
+        *,
+        resume: Resume,
     ) -> Any:
         action = step.action
         if not isinstance(action, Pipeline):
@@ -123,7 +160,7 @@ class Workflow:
             if not isinstance(value, Pipeline):
                 return value
             action = value
-        outcome: RunResult = action.run(executor, run_dir=folder)
+        outcome = action.run(executor, run_dir=folder, resume=resume)
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch, Task, processing_stage
+from curator_core.executors.streaming.actions import Deliver, PullSources, RunCall, StartWorker, StopWorker
 from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
 from curator_core.executors.streaming.call_execution import Budget, CallExecution
 from curator_core.executors.streaming.chunk_codec import decode, encode
@@ -20,8 +21,9 @@ from curator_core.executors.streaming.chunk_sizing import (
     calls_in_flight,
 )
 from curator_core.executors.streaming.estimator import StepEstimator
-from curator_core.executors.streaming.model import Held, Node
+from curator_core.executors.streaming.model import CallResult, Held, Node, StepSpec
 from curator_core.executors.streaming.placement import Placement
+from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.usage import Usage
 from curator_core.runner import StageRunner
 from curator_core.worker_state import WorkerState
@@ -50,6 +52,35 @@ def _splits(total, parts):
     if parts == 1:
         return [[total]]
     return [[first, *rest] for first in range(1, total - parts + 2) for rest in _splits(total - first, parts - 1)]
+
+
+def test_a_stop_finishes_what_is_begun_and_begins_nothing():
+    scheduler = Scheduler([StepSpec("first"), StepSpec("second")], [Node("n", cpus=1)])
+    begun = finished = delivered = 0
+    now = 0.0
+    scheduler.tick(now)
+    while (actions := scheduler.take_actions()) or not scheduler.is_finished:
+        for action in actions:
+            now += 0.01
+            if isinstance(action, StartWorker):
+                scheduler.worker_ready(action.worker_id, now)
+            elif isinstance(action, PullSources):
+                scheduler.source_chunk(1_000, 100, object(), now)  # more than was asked for: all wait
+            elif isinstance(action, StopWorker):
+                scheduler.worker_stopped(action.worker_id, now)
+            elif isinstance(action, Deliver):
+                delivered += action.chunk.count
+            elif isinstance(action, RunCall):
+                tasks = action.call.tasks
+                begun += tasks if action.call.step == 0 else 0
+                if begun > 20 and not finished:
+                    finished = begun
+                    scheduler.stop(now)
+                result = CallResult(tasks, tasks, 100, 0.01, handle=object())
+                scheduler.call_done(action.call.call_id, result, now)
+        scheduler.tick(now)
+    assert delivered == begun
+    assert finished <= begun < finished + 40  # calls that were on their way
 
 
 def test_limits_are_kept():

@@ -182,7 +182,7 @@ def test_a_request_to_stop_drains_what_is_in_hand():
     result = run_plan(plan, StreamingExecutor(), initial_tasks=endless, state=state)
     assert result.interrupted
     assert result.stats["slow"].tasks_in == result.stats["slow"].tasks_out == len(result)
-    assert sorted(task.data for task in result) == list(range(len(result)))
+    assert len({task.data for task in result}) == len(result)
 
 
 def test_raise_ends_the_run_and_carries_the_cause():

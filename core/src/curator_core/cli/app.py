@@ -66,6 +66,7 @@ def _dispatch(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"curator {command.name}", description=command.summary, allow_abbrev=False)
     module.add_arguments(parser)
     parser.add_argument("--traceback", action="store_true", help=f"show tracebacks (also {TRACEBACK_VARIABLE}=1)")
+    parser.set_defaults(arguments=arguments)  # for commands that tell how to call them again
     return module.run(parser.parse_args(rest)) or exit_codes.OK
 
 
@@ -79,7 +80,8 @@ Curate training data of every modality.
 {columns_text([("commands:", ""), *commands])}
 
 curator COMMAND --help says more about each; --version prints the version.
-Exit status: 0 ok, 1 failed, 2 wrong usage or configuration, 3 finished with quarantined tasks, 130 interrupted."""
+Exit status: 0 ok, 1 failed, 2 wrong usage or configuration, 3 finished with quarantined tasks, 130 interrupted,
+143 terminated."""
 
 
 def _warn_about_plugins(registry: Registry) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FAILED", "INTERRUPTED", "OK", "QUARANTINED", "USAGE"]
+__all__ = ["FAILED", "INTERRUPTED", "OK", "QUARANTINED", "TERMINATED", "USAGE"]
 
 OK = 0
 FAILED = 1
@@ -13,3 +13,5 @@ QUARANTINED = 3
 """The run finished, but some tasks or records are in quarantine."""
 INTERRUPTED = 130
 """The user stopped it (128 + the number of the signal, as shells count)."""
+TERMINATED = 143
+"""SIGTERM stopped it."""

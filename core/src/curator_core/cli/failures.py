@@ -13,6 +13,7 @@ from curator_core.errors import (
     CuratorError,
     PipelineError,
     PluginError,
+    ResumeError,
     RunInterrupted,
     UnknownNameError,
 )
@@ -20,7 +21,7 @@ from curator_core.errors import (
 __all__ = ["TRACEBACK_VARIABLE", "report_failure", "wants_traceback"]
 
 TRACEBACK_VARIABLE = "CURATOR_TRACEBACK"
-_USER_CAN_FIX = (ConfigError, PipelineError, PluginError, UnknownNameError)
+_USER_CAN_FIX = (ConfigError, PipelineError, PluginError, ResumeError, UnknownNameError)
 
 
 def wants_traceback(*, flag: bool) -> bool:

@@ -1,35 +1,57 @@
-"""Ctrl-C: the first ends the run after the tasks in hand, the second ends it at once."""
+"""Ctrl-C and SIGTERM: the first ends the run after the tasks in hand, the second ends it at once."""
 
 from __future__ import annotations
 
 import signal
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.cli import exit_codes
 from curator_core.cli.terminal import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["stop_on_interrupt"]
+__all__ = ["Interruption", "stop_on_signal"]
+
+_AGAIN = {
+    signal.SIGINT: "press Ctrl-C again to stop at once",
+    signal.SIGTERM: "a second signal stops at once",  # what cluster managers send before they kill
+}
+
+
+@dataclass
+class Interruption:
+    """Whether a signal asked the run to stop, and which."""
+
+    number: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """What the exit status says about it."""
+        return exit_codes.TERMINATED if self.number == signal.SIGTERM else exit_codes.INTERRUPTED
 
 
 @contextmanager
-def stop_on_interrupt(stop_requested: threading.Event) -> Iterator[None]:
-    """Turn the first interrupt into a request to stop; a second one raises :class:`KeyboardInterrupt`."""
+def stop_on_signal(stop_requested: threading.Event) -> Iterator[Interruption]:
+    """Turn the first signal into a request to stop; a second one raises :class:`KeyboardInterrupt`."""
+    interruption = Interruption()
 
-    def on_interrupt(number: int, frame: Any) -> None:
+    def on_signal(number: int, frame: Any) -> None:
+        interruption.number = number
         if stop_requested.is_set():
             signal.default_int_handler(number, frame)
         stop_requested.set()
-        message("stopping after the tasks in hand; press Ctrl-C again to stop at once")
+        message(f"stopping after the tasks in hand; {_AGAIN[signal.Signals(number)]}")
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread may handle signals
-        yield
+        yield interruption
         return
-    before = signal.signal(signal.SIGINT, on_interrupt)
+    before = {each: signal.signal(each, on_signal) for each in _AGAIN}
     try:
-        yield
+        yield interruption
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -20,7 +20,6 @@ from curator_core.executors.task_packs import unpack_tasks
 from curator_core.executors.worker_options import ray_options
 from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import Step
-from curator_core.lineage import number_sources
 from curator_core.quarantine import record_for_task
 from curator_core.retry import ErrorPolicy, policy_for
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
@@ -100,9 +99,12 @@ class ActorPoolExecutor(Executor):
                 policy=ErrorPolicy(self.on_error, self.max_attempts),
                 workers=self.actors_per_stage,
                 ignore_head_node=self.ignore_head_node,
+                source_makers={planned.stage.name for planned in plan.stages[: plan.source_makers]},
             )
+            if state.ledger is not None:
+                state.ledger.start(len(run.steps))
             cleanup.callback(forget_run, run.run_id)
-            feed: Feed = SourceFeed(number_sources(tasks), count=len(tasks) if isinstance(tasks, Sized) else None)
+            feed: Feed = SourceFeed(state.sources(tasks), count=len(tasks) if isinstance(tasks, Sized) else None)
             stages = [_StageRun(step, state, pinned=self.ignore_head_node) for step in run.steps]
             for stage in stages[:-1]:
                 done = sorted(stage.finished(feed), key=lambda finished: finished.call.key)
@@ -165,6 +167,8 @@ class _StageRun:
             self._again.extend(again)
             for each in done:
                 self._absorb(each.report)
+                if self._state.ledger is not None:
+                    self._state.ledger.take_in(each.report.sources)
                 self._learn(each)
                 yield each
 
@@ -209,3 +213,5 @@ class _StageRun:
             self._state.skip(record)
         else:
             self._state.quarantine(record, task)
+        if self._state.ledger is not None and self._settings.position is not None:
+            self._state.ledger.used(self._settings.position, [task])

@@ -31,8 +31,15 @@ class Executor(ABC):
         """Feed ``tasks`` to the first stage and yield what the last stage makes, as it is made.
 
         Pulls ``tasks`` lazily, writes statistics and quarantined records to ``state``, and ends soon after
-        ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down.
+        ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down. An executor whose
+        runs can be resumed takes its tasks from ``state.sources(tasks)``, skips ``state.finished_sources`` and tells
+        ``state.ledger`` what becomes of each task.
         """
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it processes a part of the input only, so that what it has done cannot be told by source task."""
+        return False
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
         """Return finished outputs in the order of their sources, where the executor knows it."""

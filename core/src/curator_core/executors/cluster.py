@@ -148,13 +148,15 @@ class _Session:
         is_ours = address in (None, "", "local")
         with ExitStack() as cleanup:
             cleanup.enter_context(_restored_environment(_LEFT_BY_RAY))
-            cleanup.enter_context(_restored_signal_handler())
+            own_handler = cleanup.enter_context(_restored_signal_handler())
             cleanup.callback(import_ray().shutdown)
             if is_ours:
                 _start(cpus, gpus)
             else:
                 assert address is not None
                 _join(address, cpus, gpus)
+            if callable(own_handler):  # of a program that means to stop in its own way, which Ray has replaced
+                signal.signal(signal.SIGTERM, own_handler)
             self._cleanup, self.is_ours = cleanup.pop_all(), is_ours
 
 
@@ -281,14 +283,17 @@ def _restored_environment(names: Mapping[str, str] | tuple[str, ...]) -> Iterato
 
 
 @contextmanager
-def _restored_signal_handler() -> Iterator[None]:
-    """Undo Ray's handler for SIGTERM when the connection ends; signals belong to the main thread."""
+def _restored_signal_handler() -> Iterator[Any]:
+    """Undo Ray's handler for SIGTERM when the connection ends; yield the one before, where it can be set.
+
+    Signals belong to the main thread.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield None
         return
     usual = signal.getsignal(signal.SIGTERM)
     try:
-        yield
+        yield usual
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, usual)

@@ -9,7 +9,6 @@ from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
 from curator_core.executors.threads import side_by_side
 from curator_core.failure_limit import checked_fraction
-from curator_core.lineage import number_sources
 from curator_core.runner import StageRunner
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.stage_types import is_table
@@ -74,6 +73,8 @@ class LocalExecutor(Executor):
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         split = _source_stages(plan.stages, limited=self.limit is not None)
+        if state.ledger is not None:
+            state.ledger.start(len(plan.stages))
         with ExitStack() as cleanup:
             runners = []
             limited = _first_table_stage(plan.stages)
@@ -86,17 +87,23 @@ class LocalExecutor(Executor):
                     max_attempts=self.max_attempts,
                     serialize=self.threads > 1 and number >= split,
                     row_limit=self.limit if planned is limited else None,
+                    progress=state.progress_of(number),
+                    finished_sources=state.finished_sources if number < plan.source_makers else (),
                 )
                 cleanup.callback(runner.teardown)
                 runner.setup()
                 runners.append(runner)
-            sources = _until(state.stop_requested, number_sources(tasks))
+            sources = _until(state.stop_requested, state.sources(tasks))
             sources = _through(runners[:split], sources)
             sources = self._numbered(_until(state.stop_requested, sources))
             if self.threads == 1:
                 yield from _through(runners[split:], sources)
             else:
                 yield from side_by_side(lambda shared: _through(runners[split:], shared), sources, threads=self.threads)
+
+    @property
+    def is_limited(self) -> bool:
+        return self.limit is not None
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
         return sorted(outputs, key=lambda task: self._order.get(source_id(task.task_id), 0))

@@ -12,7 +12,7 @@ from curator_core.executors.shipping import pack_stage
 from curator_core.executors.stage_worker import WorkerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from curator_core.executors.capacity import WorkerSlot
     from curator_core.executors.cluster import ClusterInfo, NodeResources
@@ -62,8 +62,20 @@ def prepare_run(
     policy: ErrorPolicy,
     workers: int | None = None,
     ignore_head_node: bool = False,
+    first_position: int = 0,
+    source_makers: Collection[str] = (),
 ) -> PreparedRun:
     """Pack and place all steps.
+
+    Args:
+        steps: The steps.
+        cluster: Where they are to run.
+        state: The run.
+        policy: What happens to tasks that keep failing.
+        workers: Most workers of a step.
+        ignore_head_node: Run no workers on the cluster's head.
+        first_position: Place of the first step among what reports to the ledger.
+        source_makers: Names of the stages that may make source tasks.
 
     Raises:
         PipelineError: A stage cannot be sent to workers, or needs more than any node has.
@@ -73,7 +85,7 @@ def prepare_run(
     if any(step.resources.gpu_memory_gb for step in steps):
         nodes = list(measure_gpus(nodes))
     prepared = []
-    for step in steps:
+    for number, step in enumerate(steps, start=first_position):
         stages = tuple(planned.stage for planned in step.stages)
         settings = WorkerSettings(
             stages=tuple(pack_stage(stage) for stage in stages),
@@ -83,6 +95,8 @@ def prepare_run(
             on_error=policy.on_error,
             max_attempts=policy.max_attempts,
             keeps_payload=state.keeps_payload,
+            position=None if state.ledger is None else number,
+            finished_sources=state.finished_sources if stages[0].name in source_makers else frozenset(),
         )
         prepared.append(PreparedStep(stages, settings, tuple(worker_slots(stages[0], nodes, workers=workers))))
     return PreparedRun(run_id, tuple(nodes), tuple(prepared))

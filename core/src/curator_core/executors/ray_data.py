@@ -19,7 +19,6 @@ from curator_core.executors.task_windows import evenly, windows
 from curator_core.executors.worker_options import ray_options
 from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import fuse
-from curator_core.lineage import number_sources
 from curator_core.retry import ErrorPolicy
 from curator_core.runner import StageRunner
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
@@ -91,12 +90,29 @@ class RayDataExecutor(Executor):
         _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
-            run = prepare_run(fuse(plan.stages[count:]), cluster, state, policy=policy, workers=self.actors_per_stage)
+            run = prepare_run(
+                fuse(plan.stages[count:]),
+                cluster,
+                state,
+                policy=policy,
+                workers=self.actors_per_stage,
+                first_position=count,
+                source_makers={planned.stage.name for planned in plan.stages[: plan.source_makers]},
+            )
+            if state.ledger is not None:
+                state.ledger.start(count + len(run.steps))
             cleanup.callback(forget_run, run.run_id)
             pools = _pool_options(run)
-            stream = _until_stopped(number_sources(tasks), state)
-            for planned in plan.stages[:count]:
-                runner = StageRunner(planned.stage, state, on_error=self.on_error, max_attempts=self.max_attempts)
+            stream = _until_stopped(state.sources(tasks), state)
+            for position, planned in enumerate(plan.stages[:count]):
+                runner = StageRunner(
+                    planned.stage,
+                    state,
+                    on_error=self.on_error,
+                    max_attempts=self.max_attempts,
+                    progress=state.progress_of(position),
+                    finished_sources=state.finished_sources,
+                )
                 cleanup.callback(runner.teardown)
                 runner.setup()
                 stream = runner.run(stream)
@@ -168,6 +184,8 @@ def _absorb(report: WorkerReport, state: RunState) -> None:
     state.absorb(report.stats, report.quarantined)
     if report.error is not None:
         raise report.error.unpack()
+    if state.ledger is not None:
+        state.ledger.take_in(report.sources)
 
 
 def _pool_options(run: PreparedRun) -> list[dict[str, Any]]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
+from curator_core.ledger.counts import SourceCounts
+from curator_core.ledger.run_ledger import SourceReport, known_about
 from curator_core.runner import StageRunner
 from curator_core.stage import WorkerInfo
+from curator_core.tasks import EmptyTask, source_id
 from curator_core.worker_state import WorkerState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from curator_core.executors.shipping import PackedError, PackedStage
+    from curator_core.ledger.counts import Counts
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stage import OnError
     from curator_core.stats import StageStats
@@ -39,6 +43,8 @@ class WorkerSettings:
         on_error: What happens to a task that keeps failing, unless the stage has its own.
         max_attempts: How often a call is tried, unless the stage has its own.
         keeps_payload: Whether rows and tasks in quarantine are kept.
+        position: Place of the step in the run, if the run keeps a ledger.
+        finished_sources: Source tasks that are done, for stages that may make them again.
     """
 
     stages: tuple[PackedStage, ...]
@@ -48,6 +54,8 @@ class WorkerSettings:
     on_error: OnError
     max_attempts: int
     keeps_payload: bool = True
+    position: int | None = None
+    finished_sources: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -64,12 +72,14 @@ class WorkerReport:
         stats: Statistics by stage.
         quarantined: Records kept aside.
         seconds: Duration of the call.
+        sources: What the call did to each source task, if the run keeps a ledger.
     """
 
     error: PackedError | None = None
     stats: dict[str, StageStats] = field(default_factory=dict)
     quarantined: list[QuarantineRecord] = field(default_factory=list)
     seconds: float = 0.0
+    sources: SourceReport | None = None
 
 
 class StageWorker:
@@ -81,7 +91,8 @@ class StageWorker:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
-        self._state = WorkerState(settings.run_dir, keeps_payload=settings.keeps_payload)
+        counts = None if settings.position is None else SourceCounts()
+        self._state = WorkerState(settings.run_dir, counts, keeps_payload=settings.keeps_payload)
         self._runners: list[StageRunner] = []
 
     def open(self) -> WorkerReport:
@@ -96,6 +107,7 @@ class StageWorker:
                     self._state,
                     on_error=self._settings.on_error,
                     max_attempts=self._settings.max_attempts,
+                    finished_sources=self._settings.finished_sources,
                 )
                 once = partial(once_on_this_node, self._settings.run_id, packed.name)
                 runner.setup(_this_worker(), once_per_node=once)
@@ -104,20 +116,24 @@ class StageWorker:
             return self._report(started, error)
         return self._report(started)
 
-    def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any] | WorkerReport]:
+    def run(self, tasks: Sequence[Task[Any]]) -> Iterator[Task[Any] | WorkerReport]:
         """Process tasks; yield what the stages make of them as it is made, and the report at the end."""
         started = time.perf_counter()
         failure = None
+        flow = None if self._settings.position is None else _Flow(self._settings.position, tasks)
         stream = iter(tasks)
         for runner in self._runners:
             stream = runner.run(stream)
         try:
-            yield from stream
+            yield from stream if flow is None else flow.watch(stream)
         except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver
             failure = error
-        yield self._report(started, failure)
+        report = self._report(started, failure)
+        if flow is not None and failure is None:
+            report = replace(report, sources=flow.report(self._state.take_counts()))
+        yield report
 
-    def run_all(self, tasks: Iterable[Task[Any]]) -> tuple[list[Task[Any]], WorkerReport]:
+    def run_all(self, tasks: Sequence[Task[Any]]) -> tuple[list[Task[Any]], WorkerReport]:
         """Process tasks; return what the stages made of them, or nothing where that ended the run."""
         outputs: list[Task[Any]] = []
         report = WorkerReport()
@@ -143,6 +159,26 @@ class StageWorker:
         stats, quarantined = self._state.take()
         packed = None if error is None else pack_error(error)
         return WorkerReport(packed, stats, quarantined, time.perf_counter() - started)
+
+
+class _Flow:
+    """Counts the tasks that go in and out of a call, by source."""
+
+    def __init__(self, position: int, tasks: Sequence[Task[Any]]) -> None:
+        self._makes_sources = any(isinstance(task, EmptyTask) for task in tasks)
+        self._report = SourceReport.of(position, used=tasks, made=(), counts={}, makes_sources=False)
+
+    def watch(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
+        made, begun = self._report.made, self._report.begun
+        for task in outputs:
+            source = source_id(task.task_id)
+            made[source] = made.get(source, 0) + 1
+            if self._makes_sources:
+                begun[source] = known_about(task)
+            yield task
+
+    def report(self, counts: dict[str, dict[str, Counts]]) -> SourceReport:
+        return replace(self._report, counts=counts)
 
 
 def _this_worker() -> WorkerInfo:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import posixpath
 import tempfile
-import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from curator_core.errors import StageError
+from curator_core.errors import OutputError, StageError
+from curator_core.faults import fault_point, is_hooked
 from curator_core.io.filesystems import is_local, is_transient, open_filesystem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["atomic_output", "make_folder"]
+__all__ = ["atomic_output", "make_folder", "remove_files", "sync_folder"]
 
 _ONE_REQUEST_BYTES = 64 * 2**20
+_TEMPORARY = ".tmp-"
 _RENAMING_PROTOCOLS = frozenset({"sftp", "ssh", "hdfs", "arrow_hdfs", "webhdfs", "smb", "ftp", "dbfs"})
 """Filesystems on which an upload becomes visible while it grows; on object stores it appears when it is complete."""
 
@@ -33,7 +34,7 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
     one piece at the end. After an error nothing is visible and no temporary file remains.
 
     Raises:
-        StageError: The file cannot be written (disk full, no permission, no such bucket).
+        OutputError: The file cannot be written (disk full, no permission, no such bucket).
     """
     filesystem, inner = open_filesystem(path)
     try:
@@ -46,8 +47,8 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         if is_transient(error):
             raise
-        reason = error.strerror or str(error)
-        raise StageError(
+        reason = error.strerror or str(error) or type(error).__name__
+        raise OutputError(
             f"cannot write {path!r}: {reason}; nothing was left behind",
             fix="check free space, permissions and the output path",
         ) from error
@@ -65,24 +66,104 @@ def make_folder(path: str) -> None:
         ) from error
 
 
+def remove_files(folder: str, stems: Collection[str], *, only_torn: bool = False) -> list[str]:
+    """Remove the files that were written for some stems, ``STEM.…`` and ``STEM-…``, with what is left of torn writes.
+
+    Nothing else in the folder is touched, so that several runs may share it.
+
+    Args:
+        folder: Output folder or URL; one that is not there has nothing to remove.
+        stems: What the names begin with.
+        only_torn: Remove only temporary files that a killed process has left.
+
+    Returns:
+        The paths removed.
+    """
+    filesystem, inner = open_filesystem(folder)
+    wanted = frozenset(stems)
+    filesystem.invalidate_cache(inner)
+    try:
+        names = [str(each) for each in filesystem.ls(inner, detail=False)] if wanted else []
+    except FileNotFoundError:
+        return []
+    removed = []
+    for path in names:
+        name = posixpath.basename(path.rstrip("/"))
+        is_torn = name.startswith(".") and _TEMPORARY in name
+        whole = name[1:].partition(_TEMPORARY)[0] if is_torn else name
+        if (is_torn or not only_torn) and _belongs(whole, wanted):
+            with suppress(FileNotFoundError):  # by a process that has only just died
+                filesystem.rm_file(path)
+            removed.append(path)
+    if removed and is_local(filesystem):
+        sync_folder(Path(inner))
+    return removed
+
+
+def _belongs(name: str, stems: frozenset[str]) -> bool:
+    """Return whether a name is a stem with an extension, or with child numbers and an extension.
+
+    >>> _belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), _belongs("part-3f2a.csv", frozenset({"part-3f"}))
+    (True, False)
+    """
+    stem = name.partition(".")[0]
+    while stem not in stems:
+        stem, dash, last = stem.rpartition("-")
+        if not dash or not last.isdigit():
+            return False
+    return True
+
+
+def _hidden_name(name: str) -> str:
+    """Return the name to write under first: of this process only, and recognisable when it is left behind."""
+    return f".{name}{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
+
+
 @contextmanager
 def _local_output(target: Path) -> Iterator[BinaryIO]:
-    hidden = target.with_name(f".{target.name}.tmp-{os.getpid()}-{threading.get_ident()}")
+    hidden = target.with_name(_hidden_name(target.name))
     try:
+        fault_point("commit.begin")
         with hidden.open("wb") as file:
-            yield file
+            yield cast("BinaryIO", _HalfWay(file)) if is_hooked() else file
             file.flush()
+            fault_point("commit.written")
             os.fsync(file.fileno())
+        fault_point("commit.synced")
         hidden.replace(target)
-        _sync_folder(target.parent)
+        fault_point("commit.renamed")
+        sync_folder(target.parent)
+        fault_point("commit.folder_synced")
     except BaseException:
         with suppress(OSError):
             hidden.unlink(missing_ok=True)
         raise
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the operating system can open folders."""
+class _HalfWay:
+    """A file that comes to a fault point in the middle of its first write."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._is_begun = False
+
+    def write(self, data: bytes) -> int:
+        if self._is_begun or len(data) < 2:  # noqa: PLR2004 - a single byte has no middle
+            return self._file.write(data)
+        self._is_begun = True
+        view = memoryview(data)
+        half = len(view) // 2
+        self._file.write(view[:half])
+        self._file.flush()
+        fault_point("commit.half_written")
+        return half + self._file.write(view[half:])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder durable, where the operating system can open folders."""
     with suppress(PermissionError, IsADirectoryError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -95,16 +176,20 @@ def _sync_folder(folder: Path) -> None:
 def _remote_output(filesystem: AbstractFileSystem, path: str) -> Iterator[BinaryIO]:
     with tempfile.TemporaryDirectory(prefix="curator-upload-") as folder:
         local = Path(folder) / "output"
+        fault_point("commit.begin")
         with local.open("wb") as file:
-            yield file
+            yield cast("BinaryIO", _HalfWay(file)) if is_hooked() else file
+        fault_point("commit.written")
         if not _protocols(filesystem) & _RENAMING_PROTOCOLS:
             _upload(filesystem, local, path)
+            fault_point("commit.renamed")
             return
         parent, name = posixpath.split(path)
-        hidden = posixpath.join(parent, f".{name}.tmp-{os.getpid()}-{threading.get_ident()}")
+        hidden = posixpath.join(parent, _hidden_name(name))
         try:
             _upload(filesystem, local, hidden)
             filesystem.mv(hidden, path)
+            fault_point("commit.renamed")
         except BaseException:
             with suppress(OSError):
                 filesystem.rm(hidden)

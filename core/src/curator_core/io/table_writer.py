@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from curator_core.errors import ConfigError, StageError
-from curator_core.io.atomic import make_folder
+from curator_core.io.atomic import make_folder, remove_files
 from curator_core.io.filesystems import is_local, open_filesystem
 from curator_core.io.formats import format_named
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, FileSlice, TableBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from curator_core.stage import Columns, NodeInfo, WorkerInfo
 
@@ -99,6 +99,11 @@ class TableWriter(ProcessingStage[TableBatch, FileGroupTask]):
     def file_path(self, file_name: str) -> str:
         """Return where a file of this name is, as the output task says it."""
         return f"{self.path.rstrip('/') or '/'}/{file_name}"
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the files of source tasks from the output folder."""
+        stems = {self.file_name(source).partition(".")[0] for source in sources}
+        remove_files(self.path, stems, only_torn=only_torn)
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the output folder can be written to.

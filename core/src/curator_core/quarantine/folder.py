@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from curator_core.errors import ConfigError, DataError
+from curator_core.io.atomic import atomic_output, sync_folder
 from curator_core.quarantine.payload import decode_payload, encode_payload
 from curator_core.quarantine.record import QuarantineRecord
+from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from curator_core.tasks import Task
 
@@ -67,6 +69,25 @@ class QuarantineFolder:
     def add(self, records: Iterable[QuarantineRecord]) -> None:
         """Append records."""
         self._append(self._records, (record.to_dict() for record in records))
+
+    def keep_only(self, sources: Collection[str]) -> Iterator[QuarantineRecord]:
+        """Keep only the records of these source tasks, and yield them: the others are going to be made again."""
+        if not self._records.exists():
+            return
+        with atomic_output(str(self._records)) as kept:
+            for values in _lines(self._records):
+                record = QuarantineRecord.from_dict(values)
+                if source_id(record.task_id) in sources:
+                    kept.write(_line(values))
+                    yield record
+                elif record.payload_file is not None:
+                    (self.payloads / Path(record.payload_file).name).unlink(missing_ok=True)
+
+    def sync(self) -> None:
+        """Wait until the records are on the disk."""
+        with self._records.open("r+b") as file:
+            os.fsync(file.fileno())
+        sync_folder(self.path)
 
     def reopen(self, record_ids: Iterable[str]) -> None:
         """Note that records are no longer resolved: their rows were processed again, and failed again."""
@@ -126,13 +147,17 @@ class QuarantineFolder:
         return found
 
     def _append(self, file: Path, entries: Iterable[dict[str, Any]]) -> None:
-        text = "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in entries)
+        text = b"".join(map(_line, entries))
         if not text:
             return
         self.path.mkdir(parents=True, exist_ok=True)
         with file.open("ab+") as handle:
             _cut_torn_line(handle)
-            handle.write(text.encode())
+            handle.write(text)
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return json.dumps(values, ensure_ascii=True).encode() + b"\n"
 
 
 def _cut_torn_line(file: BinaryIO) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
-from curator_core.cli.interruption import stop_on_interrupt
+from curator_core.cli.interruption import stop_on_signal
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.progress import show_progress
-from curator_core.cli.terminal import print_data, print_json
+from curator_core.cli.terminal import message, print_data, print_json
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from curator_core.cli.interruption import Interruption
     from curator_core.config import LoadedPipeline
     from curator_core.executors.base import Executor
     from curator_core.pipeline import Pipeline
@@ -42,7 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_pipeline_arguments(parser)
     parser.add_argument("--limit", type=positive, metavar="N", help="read only the first N rows")
-    parser.add_argument("--run-dir", metavar="DIR", help="keep plan, quarantine, dropped rows and result here")
+    parser.add_argument("--run-dir", metavar="DIR", help="keep plan, ledger, quarantine, dropped rows and result here")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in --run-dir, skipping what it has finished; starts it where there is none",
+    )
+    parser.add_argument(
+        "--resume=changed",
+        dest="resume",
+        action="store_const",
+        const="changed",
+        help="the same, and redo what is affected where pipeline or input have changed since",
+    )
     parser.add_argument("--executor", metavar="NAME", help="run with this executor instead of the file's")
     parser.add_argument("--threads", type=positive, metavar="N", help="tasks side by side in the local executor")
     parser.add_argument("--address", metavar="HOST:PORT", help="Ray cluster to join, or auto for one on this machine")
@@ -84,13 +98,17 @@ def run(args: argparse.Namespace) -> int:
         _save_dropped(loaded.pipeline)
     plan = loaded.build()
     state = RunState(args.run_dir)
-    with stop_on_interrupt(state.stop_requested), show_progress(state, quiet=args.quiet):
-        result = run_plan(plan, executor, state=state)
+    with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
+        result = run_plan(plan, executor, state=state, resume=args.resume)
+    if result.was_finished and not args.quiet:
+        message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
     if args.json:
         print_json(redact_values(result.to_dict()))
     elif not args.quiet:
         print_data(redact(_summary(result)))
-    return _status(result)
+    if result.interrupted:
+        message(_how_to_go_on(args))
+    return _status(result, interruption)
 
 
 def _executor(loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
@@ -145,12 +163,37 @@ def _summary(result: RunResult) -> str:
         lines.extend(f"    {path}" for path in outputs[:_SHOWN_OUTPUTS])
         if len(outputs) > _SHOWN_OUTPUTS:
             lines.append(f"    … and {len(outputs) - _SHOWN_OUTPUTS:,} more")
+    if result.resumed_sources and not result.was_finished:
+        lines.append(f"{_resumed(result)} had been done before")
     if result.run_dir is not None:
         lines.append(f"run directory: {result.run_dir}")
     return "\n".join(lines)
 
 
-def _status(result: RunResult) -> int:
+def _resumed(result: RunResult) -> str:
+    count = result.resumed_sources
+    return f"{count:,} source task{'' if count == 1 else 's'}"
+
+
+def _how_to_go_on(args: argparse.Namespace) -> str:
+    """Return the command that continues an interrupted run."""
+    if args.run_dir is None:
+        return "stopped; only a run with --run-dir can go on where it was"
+    if args.limit is not None:
+        return "stopped; a run with --limit cannot go on where it was"
+    return f"stopped; to go on:\n    {shlex.join(['curator', *_with_resume(args.arguments)])}"
+
+
+def _with_resume(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of a run as those that continue it.
+
+    >>> _with_resume(["run", "p.yaml", "--run-dir", "r", "--resume=changed"])
+    ['run', 'p.yaml', '--run-dir', 'r', '--resume']
+    """
+    return [*(each for each in arguments if each not in ("--resume", "--resume=changed")), "--resume"]
+
+
+def _status(result: RunResult, interruption: Interruption) -> int:
     if result.interrupted:
-        return exit_codes.INTERRUPTED
+        return interruption.exit_code
     return exit_codes.QUARANTINED if result.quarantined_count else exit_codes.OK

@@ -74,6 +74,11 @@ class CallExecution:
         for runner in runners if notes is None else ():
             self._outputs = runner.run(self._outputs)
 
+    @property
+    def taken(self) -> Sequence[Task[Any]]:
+        """The inputs that were taken so far."""
+        return self._tasks[: self.consumed]
+
     def next_part(self) -> tuple[list[Task[Any]], bool]:
         """Return further outputs and whether they are the last."""
         started_s = time.perf_counter()
@@ -119,6 +124,7 @@ class CallExecution:
                 break
         self._skip = 0
         self._state.take()  # these outputs were counted when they were passed on
+        self._state.take_counts()
 
     def _inputs(self) -> Iterator[Task[Any]]:
         for task in self._tasks:

@@ -86,11 +86,12 @@ class StreamingExecutor(Executor):
         from curator_core.executors.streaming.reservation import reserved_cpus
         from curator_core.executors.streaming.run_loop import RunLoop
         from curator_core.executors.streaming.session import prepare
-        from curator_core.lineage import number_sources
 
-        session = prepare(plan, self, run_dir=None if state.directory is None else str(state.directory.path))
+        session = prepare(plan, self, state)
         log_path = None if state.directory is None else state.directory.path / "run.log"
         run_id = uuid.uuid4().hex[:12]
+        if state.ledger is not None:
+            state.ledger.start(len(session.steps))
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, session.cpus, self.gpus, log_path))
             cleanup.callback(forget_run, run_id)
@@ -108,7 +109,7 @@ class StreamingExecutor(Executor):
                 scheduler,
                 pool,
                 events,
-                number_sources(tasks),
+                state.sources(tasks),
                 nodes=watch,
                 state=state,
                 steps=session.steps,

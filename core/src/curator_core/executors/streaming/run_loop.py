@@ -196,6 +196,8 @@ class RunLoop:
             return
         report: CallReport = event.answer.result()
         self._absorb(report)
+        if self._state.ledger is not None:
+            self._state.ledger.take_in(report.sources)
         self._note_sources(report.source_ids)
         self._stored(report.size_bytes)
         result = CallResult(
@@ -311,6 +313,8 @@ class RunLoop:
             # What is at hand is the input of the step; a later stage cannot be tried again with that.
             is_input = stage is step.stages[0].stage
             self._state.quarantine(record, task if is_input else None)
+        if self._state.ledger is not None:
+            self._state.ledger.used(action.step, [task])
 
     def _fetch(self, task: Slice) -> Task[Any]:
         return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]

@@ -118,14 +118,15 @@ class Scheduler:
         self.tick(now)
 
     def stop(self, now: float) -> None:
-        """Take no more from the source; what is in hand goes on to its end."""
+        """Take no more from the source, and begin nothing; what is in hand goes on to its end."""
         self._is_stopping = True
         self.board.sources_ended = True
         for step in self.board.steps:
-            if step.spec.is_source:
-                self.board.commit(step, step.take(step.queued_tasks))
-                for worker in step.workers.values():
-                    self._abandon_suspended(worker, step)
+            self.board.commit(step, step.take(step.queued_tasks))
+            if not step.spec.is_source:
+                break  # what waits in front of it are whole source tasks; behind it are parts of those in hand
+            for worker in step.workers.values():
+                self._abandon_suspended(worker, step)
         self.tick(now)
 
     def worker_ready(self, worker_id: int, now: float) -> None:

@@ -14,7 +14,7 @@ from curator_core.executors.streaming.call_execution import Budget
 from curator_core.executors.streaming.cluster_nodes import engine_node
 from curator_core.executors.streaming.model import Held, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
-from curator_core.executors.streaming.worker import WorkerOptions
+from curator_core.executors.streaming.worker import TrackedStep, WorkerOptions
 from curator_core.executors.streaming.worker_pool import WorkerPool
 from curator_core.retry import ErrorPolicy, policy_for
 
@@ -44,6 +44,7 @@ class Session:
     policy: ErrorPolicy
     settings: StreamingExecutor
     run_dir: str | None
+    tracked: list[TrackedStep | None]
     teardown_s: float = 60.0
 
     @property
@@ -95,8 +96,9 @@ class Session:
                 run_dir=self.run_dir,
                 budget=budget,
                 keeps_payload=settings.quarantine_payload,
+                tracked=tracked,
             )
-            for step in self.steps
+            for step, tracked in zip(self.steps, self.tracked, strict=True)
         ]
         return scheduler, WorkerPool(events, specs, self.packed, options)
 
@@ -110,7 +112,7 @@ class Session:
                 stats.queue_peak = step_state.queue_peak
 
 
-def prepare(plan: Plan, settings: StreamingExecutor, *, run_dir: str | None) -> Session:
+def prepare(plan: Plan, settings: StreamingExecutor, state: RunState) -> Session:
     """Lay a plan out in steps and pack its stages.
 
     Raises:
@@ -126,8 +128,20 @@ def prepare(plan: Plan, settings: StreamingExecutor, *, run_dir: str | None) -> 
         packed=[[pack_stage(planned.stage) for planned in step.stages] for step in steps],
         policy=default,
         settings=settings,
-        run_dir=run_dir,
+        run_dir=None if state.directory is None else str(state.directory.path),
+        tracked=_tracked_steps(plan, state),
     )
+
+
+def _tracked_steps(plan: Plan, state: RunState) -> list[TrackedStep | None]:
+    """Return what the workers of each step report to the ledger; only those that may make sources skip any."""
+    if state.ledger is None:
+        return [None] * len(plan.steps)
+    makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}
+    return [
+        TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else frozenset())
+        for number, step in enumerate(plan.steps)
+    ]
 
 
 def step_spec(step: Step) -> StepSpec:

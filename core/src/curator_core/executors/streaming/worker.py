@@ -6,7 +6,7 @@ import gc
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
@@ -16,12 +16,22 @@ if TYPE_CHECKING:
     from curator_core.executors.shipping import PackedError, PackedStage
     from curator_core.executors.streaming.call_execution import Budget, CallExecution
     from curator_core.executors.streaming.chunk_codec import Payload
+    from curator_core.ledger.run_ledger import SourceReport
     from curator_core.quarantine import QuarantineRecord
     from curator_core.runner import StageRunner
     from curator_core.stage import OnError
     from curator_core.stats import StageStats
+    from curator_core.tasks import Task
 
-__all__ = ["CallOrder", "CallReport", "StepWorker", "WorkerOptions"]
+__all__ = ["CallOrder", "CallReport", "StepWorker", "TrackedStep", "WorkerOptions"]
+
+
+@dataclass(frozen=True)
+class TrackedStep:
+    """What a worker has to know when the run keeps a ledger: which step it is, and which source tasks are done."""
+
+    position: int
+    finished_sources: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,7 @@ class WorkerOptions:
     run_dir: str | None
     budget: Budget
     keeps_payload: bool = True
+    tracked: TrackedStep | None = None
 
 
 @dataclass(slots=True)
@@ -73,6 +84,7 @@ class CallReport:
     stats: dict[str, StageStats] = field(default_factory=dict)
     quarantined: list[QuarantineRecord] = field(default_factory=list)
     source_ids: list[str] | None = None
+    sources: SourceReport | None = None
     failure: PackedError | None = None
 
 
@@ -93,11 +105,14 @@ class StepWorker:
 
     def setup(self, worker_id: str, node_id: str) -> CallReport:
         """Load the stages and prepare them, and the node too where this is the first of its workers."""
+        from curator_core.ledger.counts import SourceCounts
         from curator_core.runner import StageRunner
         from curator_core.stage import WorkerInfo
         from curator_core.worker_state import WorkerState
 
-        self._state = WorkerState(self._options.run_dir, keeps_payload=self._options.keeps_payload)
+        tracked = self._options.tracked
+        counts = None if tracked is None else SourceCounts()
+        self._state = WorkerState(self._options.run_dir, counts, keeps_payload=self._options.keeps_payload)
         try:
             for packed in self._packed:
                 runner = StageRunner(
@@ -105,6 +120,7 @@ class StepWorker:
                     self._state,
                     on_error=self._options.on_error,
                     max_attempts=self._options.max_attempts,
+                    finished_sources=() if tracked is None else tracked.finished_sources,
                 )
                 once = partial(once_on_this_node, self._options.run_id, packed.name)
                 runner.setup(WorkerInfo(worker_id, node_id), once_per_node=once)
@@ -172,8 +188,9 @@ class StepWorker:
         except Exception as error:  # noqa: BLE001 - isolation border: the driver raises it
             return None, CallReport(failure=pack_error(error))
         stats, quarantined = self._state.take()
+        sources = self._source_report(execution, outputs, is_done=is_done, makes_sources=makes_sources)
         if is_replay:  # counted when it was done the first time
-            stats, quarantined = {}, []
+            stats, quarantined, sources = {}, [], None
         if not is_done:
             self._suspended = execution
         report = CallReport(
@@ -185,8 +202,25 @@ class StepWorker:
             stats=stats,
             quarantined=quarantined,
             source_ids=[task.task_id for task in outputs] if makes_sources else None,
+            sources=sources,
         )
         return payload, report
+
+    def _source_report(
+        self, execution: CallExecution, outputs: list[Task[Any]], *, is_done: bool, makes_sources: bool
+    ) -> SourceReport | None:
+        """Return what a part of a call did to each source task; inputs are used up when the last part is made."""
+        if self._options.tracked is None:
+            return None
+        from curator_core.ledger.run_ledger import SourceReport
+
+        return SourceReport.of(
+            self._options.tracked.position,
+            used=execution.taken if is_done else (),
+            made=outputs,
+            counts=self._state.take_counts(),
+            makes_sources=makes_sources,
+        )
 
 
 def _teardown(runner: StageRunner) -> PackedError | None:

@@ -1,0 +1,5 @@
+"""The ledger of a run: which source tasks are done for good, so that an interrupted run can go on."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

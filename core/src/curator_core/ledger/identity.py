@@ -1,0 +1,136 @@
+"""What a pipeline is, as far as it decides the output: stages, parameters and the versions of their code."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError
+from curator_core.redaction import redact_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_core.plan import Plan
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["differences", "plan_identity"]
+
+_SHOWN_CHARS = 60
+
+
+def plan_identity(plan: Plan) -> dict[str, Any]:
+    """Return the identity of a plan as plain values.
+
+    How a stage is run (resources, workers, batch sizes, retries) is no part of it, nor is the executor: another machine
+    may go on with a run. Nor are secrets: they change without changing the output, and are not for the disk.
+    """
+    return {"stages": [redact_values(_stage_identity(planned.stage)) for planned in plan.stages]}
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return how two identities differ, a line for each thing.
+
+    >>> old = {"stages": [{"name": "a", "params": {"n": 1}}]}
+    >>> new = {"stages": [{"name": "a", "params": {"n": 2}}, {"name": "b", "params": {}}]}
+    >>> differences(old, new)
+    ["stage 'a': n 1 → 2", "stage 'b' is new"]
+    """
+    old = {each["name"]: each for each in before.get("stages", ())}
+    new = {each["name"]: each for each in now.get("stages", ())}
+    lines = [f"stage {name!r} is gone" for name in old if name not in new]
+    for name, stage in new.items():
+        if name not in old:
+            lines.append(f"stage {name!r} is new")
+        else:
+            lines += _stage_differences(name, old[name], stage)
+    if not lines and list(old) != list(new):
+        lines.append(f"the stages have another order: {', '.join(old)} → {', '.join(new)}")
+    return lines
+
+
+def _stage_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    code = [
+        f"stage {name!r}: {key} {old.get(key)} → {new.get(key)}"
+        for key in ("class", "code", "version")
+        if old.get(key) != new.get(key)
+    ]
+    before, now = old.get("params", {}), new.get("params", {})
+    return code + [
+        f"stage {name!r}: {key} {_shown(before, key)} → {_shown(now, key)}"
+        for key in dict.fromkeys([*before, *now])
+        if before.get(key) != now.get(key) or (key in before) != (key in now)
+    ]
+
+
+def _shown(params: Mapping[str, Any], key: str) -> str:
+    if key not in params:
+        return "(not there)"
+    value = params[key]
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+
+
+def _stage_identity(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
+    from curator_core.function_stage import FunctionStage
+
+    thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
+    return {
+        "name": stage.name,
+        "class": f"{thing.__module__}.{thing.__qualname__}",
+        "code": _code_version(thing),
+        "version": stage.version,
+        "params": {} if isinstance(stage, FunctionStage) else _params(stage),
+    }
+
+
+def _params(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
+    from curator_core.config.params import params_of
+
+    try:
+        params = params_of(stage)
+    except ConfigError:  # one is not kept under its own name, so what is kept has to do
+        params = {key: value for key, value in vars(stage).items() if not key.startswith("_")}
+    return {key: _plain(value) for key, value in sorted(params.items())}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON gives it back; what JSON cannot hold is told by its type or its code."""
+    from curator_core.config.dump import plain_value
+
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}"
+    if callable(value):
+        return f"{getattr(value, '__qualname__', type(value).__qualname__)} {_source_hash(value)}"
+    try:
+        return json.loads(json.dumps(plain_value(value, "")))
+    except (ConfigError, TypeError, ValueError):
+        return f"a {type(value).__name__}"
+
+
+def _code_version(thing: Any) -> str:
+    """Return the distribution and version that code comes from; for code that is in none, a hash of its text."""
+    package = thing.__module__.partition(".")[0]
+    return _distributions().get(package) or f"source {_source_hash(thing)}"
+
+
+def _distributions() -> dict[str, str]:
+    from curator_core import __version__
+    from curator_core.registry import default_registry
+
+    found = {"curator_core": f"curator-core {__version__}"}
+    for plugin in default_registry().plugins:
+        candidate = plugin.candidate
+        if candidate.distribution is not None:
+            found.setdefault(candidate.value.partition(".")[0].partition(":")[0], candidate.provider)
+    return found
+
+
+def _source_hash(thing: Any) -> str:
+    try:
+        text = inspect.getsource(thing)
+    except (OSError, TypeError):  # typed at a prompt, or made by other code
+        return "unknown"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

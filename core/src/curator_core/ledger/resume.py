@@ -1,0 +1,151 @@
+"""Go on with a run, start it afresh, or refuse: what a ledger, a plan and the input of today come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from curator_core.errors import ResumeError
+from curator_core.ledger.changes import InputChanges, compare_sources
+from curator_core.ledger.identity import differences
+from curator_core.lineage import number_sources
+from curator_core.stage_types import is_known
+from curator_core.tasks import EmptyTask, FileGroupTask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from curator_core.ledger.ledger_file import LedgerContent
+    from curator_core.plan import Plan
+    from curator_core.tasks import Task
+
+__all__ = ["Decision", "Resume", "current_sources", "decide", "in_source_order"]
+
+Resume = bool | Literal["changed"]
+"""Whether to go on with a run: no, only if nothing has changed, or redoing what has (``"changed"``)."""
+_SHOWN = 20
+
+
+@dataclass
+class Decision:
+    """How to go on.
+
+    Args:
+        content: What the ledger is to say; what is done in it is skipped.
+        stale: Source tasks that were begun and are to be forgotten, with all that was written for them.
+        is_changed: Whether the ledger has to be written anew.
+        order: Places of the source tasks, where they are known.
+        is_finished: Whether there is nothing left to do.
+        notes: What to tell the user.
+    """
+
+    content: LedgerContent
+    stale: set[str] = field(default_factory=set)
+    is_changed: bool = False
+    order: dict[str, int] = field(default_factory=dict)
+    is_finished: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+def decide(
+    content: LedgerContent,
+    identity: Mapping[str, Any],
+    sources: Sequence[Task[Any]] | None,
+    *,
+    missing: Mapping[str, str] | None = None,
+    resume: Resume,
+    run_dir: str,
+) -> Decision:
+    """Decide how to go on with the run of a ledger.
+
+    Args:
+        content: What the ledger says.
+        identity: The pipeline of today.
+        sources: The source tasks of today, where they can be known before the run.
+        missing: Source tasks that are done and whose files are gone, each with one of them. They may have been moved
+            on purpose, so they are made again only where changes may be redone.
+        resume: Whether changes may be redone.
+        run_dir: Folder of the run, for messages.
+
+    Raises:
+        ResumeError: Something has changed under work that is done, and may not be redone.
+    """
+    changed = differences(content.identity, identity)
+    changes = InputChanges() if sources is None else compare_sources(content.begun, content.done, sources)
+    # What has changed before anything was done is in nobody's way.
+    conflicts = changed + changes.conflicts if content.done else []
+    if conflicts and resume != "changed":
+        raise _refusal(conflicts, run_dir)
+    missing = missing or {}
+    stale = set(content.begun) if changed else changes.stale | (set(missing) if resume == "changed" else set())
+    redone = stale & set(content.done)
+    decision = Decision(content.without(redone) if redone else content, stale, is_changed=bool(changed or redone))
+    decision.content.identity = dict(identity)
+    if redone:
+        reasons = conflicts + [f"{path} is gone" for source, path in missing.items() if source in redone]
+        reasons = reasons or ["small files are grouped differently, because others came or went"]
+        decision.notes = [f"redoing {len(redone):,} of {len(content.done):,} finished source tasks", *reasons[:_SHOWN]]
+    lost = [path for source, path in missing.items() if source not in redone]
+    if lost:
+        decision.notes.append(
+            f"{lost[0]} and perhaps others of {len(lost):,} finished source tasks are not there any more; "
+            "resume=changed makes them again"
+        )
+    if sources is not None:
+        decision.order = {task.task_id: place for place, task in enumerate(sources)}
+    ended = content.finished
+    decision.is_finished = bool(ended and ended.is_complete and not decision.is_changed and not changes.new)
+    return decision
+
+
+def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> list[Task[Any]] | None:
+    """Return the source tasks of a plan with their ids, or None where only the run itself can tell.
+
+    Tasks given in a list are known; an iterator is not looked into. Files are listed, without reading them.
+    """
+    if initial_tasks is not None and not _is_empty_task_alone(initial_tasks):
+        is_known_now = isinstance(initial_tasks, Sequence) and not any(_is_empty(task) for task in initial_tasks)
+        return list(number_sources(initial_tasks)) if is_known_now else None
+    first = plan.stages[0]
+    lists_files = is_known(first.output_type) and issubclass(first.output_type, FileGroupTask)
+    if first.input_type is not EmptyTask or not lists_files:
+        return None
+    from curator_core.run import RunState
+    from curator_core.runner import StageRunner
+
+    runner = StageRunner(first.stage, RunState(), on_error="raise")
+    runner.setup()
+    try:
+        return list(runner.run([EmptyTask()]))
+    finally:
+        runner.teardown()
+
+
+def _is_empty_task_alone(tasks: Iterable[Task[Any]]) -> bool:
+    """Return whether the caller spells out what a pipeline that makes its own work starts with anyway."""
+    return isinstance(tasks, Sequence) and len(tasks) == 1 and _is_empty(tasks[0])
+
+
+def _is_empty(task: Task[Any]) -> bool:
+    return isinstance(task, EmptyTask)
+
+
+def in_source_order(outputs: Iterable[Task[Any]], order: Mapping[str, int]) -> list[Task[Any]]:
+    """Return outputs by the place of their source and the child numbers in their ids."""
+
+    def place(task: Task[Any]) -> tuple[Any, ...]:
+        source, _, children = task.task_id.partition("/")
+        number = order.get(source, int(source) if source.isdecimal() else len(order))
+        return number, [int(each) for each in children.split("/") if each.isdecimal()]
+
+    return sorted(outputs, key=place)
+
+
+def _refusal(conflicts: list[str], run_dir: str) -> ResumeError:
+    shown = "".join(f"\n  - {each}" for each in conflicts[:_SHOWN])
+    more = f"\n  - and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+    return ResumeError(
+        f"the run in {run_dir!r} cannot go on as it is, because something has changed since:{shown}{more}",
+        fix='undo that, or redo what is affected with --resume=changed (in Python resume="changed")',
+    )

@@ -1,0 +1,99 @@
+"""The driver is killed, again and again, and the run goes on: the files are those of a run that nobody disturbed."""
+
+import random
+import signal
+import time
+
+import pytest
+
+RUNS = {
+    "local": ["--executor", "local"],
+    "threads": ["--executor", "local", "--threads", "2"],
+    "streaming": ["--executor", "streaming", "--cpus", "2"],
+}
+
+
+def wait_for_begin(driver, process, known):
+    """Wait until the run has begun to do something new, so that kills hit it and not its start."""
+    ledger = driver.root / "run" / "ledger.jsonl"
+    while process.poll() is None and (not ledger.exists() or ledger.stat().st_size <= known):
+        time.sleep(0.005)
+
+
+def kill_at_random(driver, arguments, *, kills, longest_s, seed, expected, figures, files_of):
+    moments = random.Random(seed)
+    while figures.faults < kills:
+        ledger = driver.root / "run" / "ledger.jsonl"
+        known = ledger.stat().st_size if ledger.exists() else 0
+        process = driver.start(*arguments, "--resume")
+        figures.resumes += 1
+        wait_for_begin(driver, process, known)
+        time.sleep(moments.uniform(0, longest_s))
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            figures.faults += 1
+        process.communicate(timeout=60)
+        visible = {name: data for name, data in files_of(driver.root / "out").items() if not name.startswith(".")}
+        assert visible.items() <= expected.items()  # whole or not there, at any moment
+    driver.finish(driver.start(*arguments, "--resume"))
+    figures.compare(files_of(driver.root / "out"), expected)
+
+
+def test_a_driver_that_is_killed_goes_on(make_driver, figures, files_of):
+    driver = make_driver(seconds=0.0, files=6)
+    for fault in ("commit.renamed:kill@4", "ledger.half_written:kill@3"):
+        process = driver.start("--executor", "local", "--resume", CURATOR_FAULTS=fault)
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        figures.faults += 1
+    driver.finish(driver.start("--executor", "local", "--resume"))
+    figures.resumes += 2
+    figures.compare(files_of(driver.root / "out"), driver.reference())
+    figures.check("driver killed in the middle of a commit")
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("kind", ["local", "threads"])
+def test_a_driver_that_is_killed_at_random_moments(kind, make_driver, figures, files_of):
+    driver = make_driver(seconds=0.03, files=150)
+    expected = driver.reference()
+    kill_at_random(
+        driver, RUNS[kind], kills=20, longest_s=0.3, seed=1, expected=expected, figures=figures, files_of=files_of
+    )
+    figures.check(f"driver killed at random moments, {kind}")
+
+
+@pytest.mark.chaos
+def test_a_driver_of_workers_that_is_asked_to_end_drains_and_goes_on(make_driver, figures, files_of):
+    driver = make_driver(seconds=0.3, files=12)
+    process = driver.start(*RUNS["streaming"])
+    while process.poll() is None and not list((driver.root / "out").glob("part-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 143, err
+    assert "--resume" in err
+    figures.faults += 1
+    assert 0 < len(files_of(driver.root / "out")) < 24
+    driver.finish(driver.start(*RUNS["streaming"], "--resume"))
+    figures.resumes += 1
+    figures.compare(files_of(driver.root / "out"), driver.reference())
+    figures.check("driver of workers asked to end")
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(1200)
+def test_a_driver_of_workers_that_is_killed_at_random_moments(make_driver, figures, files_of):
+    driver = make_driver(seconds=0.05, files=60)
+    expected = driver.reference()
+    kill_at_random(
+        driver,
+        RUNS["streaming"],
+        kills=20,
+        longest_s=1.0,
+        seed=2,
+        expected=expected,
+        figures=figures,
+        files_of=files_of,
+    )
+    figures.check("driver killed at random moments, streaming")

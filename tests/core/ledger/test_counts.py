@@ -1,0 +1,84 @@
+"""Counts by source task add up to the counts of the run, and survive the ledger."""
+
+import json
+import pickle
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curator_core import Task
+from curator_core.ledger.counts import Counts, SourceCounts, SourcedStats
+from curator_core.quarantine import QuarantineRecord
+from curator_core.recording import Recording
+from curator_core.stats import StageStats
+
+events = st.lists(
+    st.tuples(
+        st.sampled_from(["saw", "saw_one", "made", "keep", "add", "lose", "passed"]),
+        st.sampled_from(["a/0", "b", "c/1/2"]),
+        st.integers(1, 5),
+    ),
+    max_size=30,
+)
+
+
+def tell(stats, kind, task_id, amount):
+    task = Task(data=amount, task_id=task_id)
+    if kind == "saw":
+        stats.saw([task, Task(task_id="a/9")])
+    elif kind == "saw_one":
+        stats.saw_one(task, process_time_s=0.5)
+    elif kind == "made":
+        stats.made(task)
+    elif kind == "keep":
+        recording = Recording()
+        recording.drop(f"reason {amount}", amount)
+        recording.scores.add_values([float(amount), -2.0])
+        stats.keep(recording)
+    elif kind == "add":
+        stats.add(retries=amount)
+    elif kind == "passed":
+        stats.passed(task, task, process_time_s=0.25)
+    else:
+        record = QuarantineRecord("s", task_id, None, None, amount, f"Error{amount}", "it failed")
+        stats.lose(record, is_kept=amount % 2 == 0)
+
+
+@settings(max_examples=50)
+@given(events)
+def test_the_parts_add_up_to_the_whole_also_after_a_trip_through_json(told):
+    counts = SourceCounts()
+    plain, sourced, restored = StageStats("s"), SourcedStats("s", counts), StageStats("s")
+    for event in told:
+        tell(plain, *event)
+        tell(sourced, *event)
+    assert sourced.to_dict() == plain.to_dict()
+    for by_stage in counts.take_all().values():
+        for each in by_stage.values():
+            Counts.from_json(json.loads(json.dumps(each.to_json()))).add_to(restored)
+    assert restored.to_dict() == plain.to_dict()
+
+
+@settings(max_examples=50)
+@given(events)
+def test_merged_counts_are_the_counts_of_both(told):
+    apart, together = [SourceCounts(), SourceCounts()], SourceCounts()
+    stats = [SourcedStats("s", each) for each in (*apart, together)]
+    for number, event in enumerate(told):
+        tell(stats[number % 2], "saw_one", *event[1:])
+        tell(stats[2], "saw_one", *event[1:])
+    total = SourceCounts()
+    for each in apart:
+        total.merge(pickle.loads(pickle.dumps(each.take_all())))
+    left, right = total.take_all(), together.take_all()
+    assert {source: each["s"].to_json() for source, each in left.items()} == {
+        source: each["s"].to_json() for source, each in right.items()
+    }
+
+
+def test_statistics_travel_as_their_sum():
+    stats = SourcedStats("s", SourceCounts())
+    stats.saw_one(Task(task_id="a"), process_time_s=1.0)
+    copy = pickle.loads(pickle.dumps(stats))
+    assert type(copy) is StageStats
+    assert copy.to_dict() == stats.to_dict()
