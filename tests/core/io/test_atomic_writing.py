@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from curator_core.errors import StageError
 from curator_core.io import atomic_output, read_jsonl, write_arrow, write_csv, write_jsonl, write_parquet
+from curator_core.io.atomic import remove_files
 from curator_core.tasks import FileSlice
 
 TABLE = pa.table({"text": ["one", "two"], "n": [1, 2]})
@@ -104,6 +105,34 @@ def test_remote_output_appears_whole_or_not_at_all(memory, kind):
     with pytest.raises(RuntimeError):
         fail_half_way()
     assert not memory.exists("/out/b")
+
+
+OURS = ["part-3f2a.jsonl", "part-3f2a-0.csv.gz", "part-3f2a-10-2.arrow", "part-7.parquet"]
+TORN = [".part-3f2a-0.jsonl.tmp-17-beef", ".part-7.parquet.tmp-1-0"]
+OTHERS = [
+    "part-3f2ab.jsonl",
+    "part-3f2a-final.jsonl",
+    "part-3f2ax2.jsonl",
+    "part-77.parquet",
+    "3f2a.jsonl",
+    ".part-9.jsonl.tmp-17-beef",
+    ".part-3f2a.jsonl.swp",
+    "notes.txt",
+]
+
+
+@pytest.mark.parametrize("place", ["local", "memory"])
+@pytest.mark.parametrize("only_torn", [True, False])
+def test_only_files_of_the_given_sources_are_removed(tmp_path, memory, place, only_torn):
+    folder = str(tmp_path) if place == "local" else "memory://out"
+    filesystem, inner = fsspec.core.url_to_fs(folder)
+    for name in OURS + TORN + OTHERS:
+        filesystem.pipe_file(f"{inner}/{name}", b"x")
+    removed = remove_files(folder, {"part-3f2a", "part-7"}, only_torn=only_torn)
+    assert sorted(path.rpartition("/")[2] for path in removed) == sorted(TORN if only_torn else OURS + TORN)
+    left = {path.rpartition("/")[2] for path in filesystem.ls(inner, detail=False)}
+    assert left == set(OTHERS + (OURS if only_torn else []))
+    assert remove_files(f"{folder}/not-there", {"part-7"}) == []
 
 
 def written(tmp_path, array, **options):
