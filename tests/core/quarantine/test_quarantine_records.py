@@ -167,6 +167,20 @@ def test_a_damaged_file_is_an_error_and_nothing_else(garbage, position):
         assert type(task) is Task
 
 
+def test_a_disk_that_takes_no_payload_does_not_end_the_run(tmp_path, caplog):
+    (tmp_path / "quarantine").mkdir()
+
+    class Blocked(Strict):
+        def setup(self, worker):
+            (tmp_path / "quarantine" / "payloads").write_text("in the way")
+
+    stages = [Blocked().with_(name="Strict")]
+    result = Pipeline("p", stages=stages).run(initial_tasks=[table(0, 7)], run_dir=tmp_path)
+    assert [record.payload_file for record in result.quarantined] == [None]
+    assert "is not kept" in caplog.text
+    assert result.rows_out == 1
+
+
 def test_a_record_cannot_name_a_file_elsewhere(tmp_path):
     (tmp_path / "secret.arrow").write_bytes(encode_payload(Task(data="secret"), task_id="t"))
     record = record_for_task("s", Task(data=1, task_id="t"), ValueError(), attempts=1)

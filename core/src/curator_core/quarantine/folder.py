@@ -9,8 +9,10 @@ too the last line counts.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from curator_core.tasks import Task
 
 __all__ = ["QuarantineFolder", "Resolution"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -98,15 +102,24 @@ class QuarantineFolder:
         self._append(self._resolved, (vars(each) for each in resolutions))
 
     def save_payload(self, record: QuarantineRecord, task: Task[Any]) -> str | None:
-        """Keep the task of a record, whole or not at all; return the file's name, or None where it cannot be kept."""
+        """Keep the task of a record, whole or not at all; return the file's name, or None where it cannot be kept.
+
+        A disk that is full is no reason to end the run here: the record can still be retried from its source.
+        """
         data = encode_payload(task, task_id=record.retry_id)
         if data is None:
             return None
-        self.payloads.mkdir(parents=True, exist_ok=True)
         name = f"{record.record_id}.arrow"
         temporary = self.payloads / f".{name}.tmp-{os.getpid()}"
-        temporary.write_bytes(data)
-        temporary.replace(self.payloads / name)
+        try:
+            self.payloads.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            temporary.replace(self.payloads / name)
+        except OSError as error:
+            _log.warning("the task of record %s is not kept: %s", record.record_id, error)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            return None
         return name
 
     def load_payload(self, record: QuarantineRecord, *, task_type: type[Task[Any]]) -> Task[Any]:

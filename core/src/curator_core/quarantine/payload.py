@@ -46,8 +46,11 @@ def encode_payload(task: Task[Any], *, task_id: str) -> bytes | None:
     text = json.dumps({"kind": kind, **header})
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text.encode()})
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-        writer.write_table(table)
+    try:
+        with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+            writer.write_table(table)
+    except pa.ArrowException:  # a type that has no form in a file
+        return None
     data: bytes = sink.getvalue().to_pybytes()
     return data if len(data) <= MAX_PAYLOAD_BYTES else None
 
