@@ -47,6 +47,7 @@ class PoolGoals:
         self._pays_since_s: float | None = None
         self._wanted: list[int] = []
         self._wanted_since_s = 0.0
+        self._short_since_s: dict[int, float] = {}
 
     def goals(self, now: float) -> list[int]:
         """Return the number of workers each step should have."""
@@ -94,7 +95,24 @@ class PoolGoals:
         for step, each in zip(steps, known, strict=True):
             step.share = math.floor(each.busy + _ROUNDING)
             step.crew = math.ceil(each.busy - _ROUNDING)
-        return [each.workers for each in known]
+        return [
+            each.workers
+            if self._is_short(step, now)
+            else min(each.workers, max(step.live_workers, self._limits(step)[0]))
+            for step, each in zip(steps, known, strict=True)
+        ]
+
+    def _is_short(self, step: StepState, now: float) -> bool:
+        """Return whether more workers would be of use: for some time all have been at work, and CPUs have been free.
+
+        To start a worker takes a second of a CPU. While others leave it none, another worker could not work either.
+        """
+        is_waiting = step.queued_tasks > 0 or step.running_calls > step.leases
+        has_cpus = self._board.leases.leased + step.spec.cpus <= self._board.leases.total + _SLACK
+        if not (is_waiting and has_cpus and step.leases >= step.ready_workers):
+            self._short_since_s.pop(step.index, None)
+            return False
+        return now - self._short_since_s.setdefault(step.index, now) >= _SHORTEST_PATIENCE_S
 
     def _is_late(self, step: StepState, now: float) -> bool:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
