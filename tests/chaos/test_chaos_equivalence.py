@@ -97,7 +97,7 @@ def check(description, tmp_path_factory):
 FEW = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 
 
-@settings(FEW, max_examples=3)
+@settings(FEW, max_examples=2)
 @given(pipelines())
 def test_any_pipeline_gives_the_same_among_killers(tmp_path_factory, description):
     check(description, tmp_path_factory)

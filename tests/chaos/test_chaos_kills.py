@@ -22,7 +22,7 @@ def run_among_killers(folder, *, tasks, kills, seed, poison=None, pause_s=0.15):
     signed_in.mkdir()
     stages = [
         Mortal("a", signed_in),
-        Mortal("b", signed_in, poison).with_(timeout_s=0.5),
+        Mortal("b", signed_in, poison).with_(timeout_s=0.2),
         Mortal("c", signed_in),
     ]
     state = RunState()

@@ -5,6 +5,7 @@ Executors differ in where and when they call a stage; what a call means is decid
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import threading
@@ -15,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.divided_stage import divided
 from curator_core.errors import OutputError, StageError
 from curator_core.isolate import isolate_rows
 from curator_core.lineage import adopt, adopt_one
@@ -110,6 +112,12 @@ class StageRunner:
     def teardown(self) -> None:
         """Let the stage release what it opened."""
         self.stage.teardown()
+
+    def divided(self, parts: int) -> StageRunner:
+        """Return a runner of the same stage, set up as this one, that gives it large tables in so many parts."""
+        twin = copy.copy(self)
+        twin.stage = divided(self.stage, parts)
+        return twin
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""

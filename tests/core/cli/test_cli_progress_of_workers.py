@@ -121,11 +121,20 @@ def test_options_that_an_executor_lacks_are_refused_with_those_that_have_them(ar
     assert said in outcome.err
 
 
-def test_an_address_without_cluster_is_a_clear_error(cli, write_pipeline):
+def test_an_address_without_cluster_is_a_clear_error(environment, write_pipeline):
     path = write_pipeline("version: 1\nstages: [toy.rows]\n")
-    outcome = cli("run", path, "--executor", "streaming", "--address", "127.0.0.1:1")
-    assert outcome.status == 1
-    assert "there is no Ray cluster at 127.0.0.1:1" in outcome.err
+    command = [sys.executable, "-m", "curator_core", "run", str(path), "--executor", "streaming"]
+    environment.pop("RAY_ADDRESS", None)
+    done = subprocess.run(
+        [*command, "--address", "127.0.0.1:1"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "there is no Ray cluster at 127.0.0.1:1" in done.stderr
 
 
 def test_options_reach_the_executor_and_the_run_leaves_its_events(environment, write_pipeline, tmp_path):

@@ -71,7 +71,7 @@ def leaving(cluster):
         Where(0.02, size=300_000).with_(name="second"),
         Where(0.02).with_(name="third"),
     ]
-    found = run(cluster, stages, 600, at=150, action=lambda: cluster.remove_node(node, allow_graceful=False))
+    found = run(cluster, stages, 400, at=100, action=lambda: cluster.remove_node(node, allow_graceful=False))
     return {**found, "gone": node.node_id}
 
 
@@ -79,7 +79,7 @@ def joining(cluster):
     """A node joins during the run and gets work."""
     joined = []
     stages = [Where(0.05).with_(name="only")]
-    found = run(cluster, stages, 800, at=20, action=lambda: joined.append(cluster.add_node(num_cpus=2)))
+    found = run(cluster, stages, 500, at=20, action=lambda: joined.append(cluster.add_node(num_cpus=2)))
     return {**found, "joined": joined[0].node_id}
 
 

@@ -12,12 +12,12 @@ from curator_core.executors.cluster import import_ray
 from curator_core.executors.streaming.actions import (
     Deliver,
     Forget,
+    GiveUp,
     KillWorker,
     PullSources,
     ResumeCall,
     RunCall,
     StartWorker,
-    StopWorker,
 )
 from curator_core.executors.streaming.breadcrumbs import noted_stage
 from curator_core.executors.streaming.chunk_codec import decode
@@ -32,7 +32,7 @@ from curator_core.retry import policy_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curator_core.executors.streaming.actions import GiveUp
+    from curator_core.executors.streaming.actions import StopWorker
     from curator_core.executors.streaming.model import Chunk, LossCause, Slice
     from curator_core.executors.streaming.node_watch import NodeWatch
     from curator_core.executors.streaming.scheduler import Scheduler
@@ -251,7 +251,7 @@ class RunLoop:
         while actions := self._scheduler.take_actions():
             for action in actions:
                 if isinstance(action, RunCall):
-                    self._pool.run(action)
+                    self._run(action)
                 elif isinstance(action, Deliver):
                     self._deliver(action.chunk)
                 elif isinstance(action, Forget):
@@ -261,18 +261,38 @@ class RunLoop:
                 else:
                     self._act_rarely(action)
 
+    def _run(self, action: RunCall) -> None:
+        """Send a call, unless its worker has died or some of its inputs are lost since it was decided."""
+        if not self._is_current(action):
+            return
+        gone = [each.chunk for each in action.call.inputs if each.chunk.handle is None]
+        if gone:
+            self._scheduler.inputs_lost(action.call.call_id, list(dict.fromkeys(gone)), self._now)
+        else:
+            self._pool.run(action)
+
+    def _is_current(self, action: RunCall | ResumeCall) -> bool:
+        """Return whether a call is still to be made: its worker may have died between the decision and now."""
+        call = action.call
+        return self._scheduler.board.calls.get(call.call_id) is call and call.worker_id == action.worker_id
+
     def _act_rarely(self, action: StartWorker | StopWorker | KillWorker | ResumeCall | GiveUp) -> None:
         if isinstance(action, StartWorker):
             self._pool.start(action)
-        elif isinstance(action, StopWorker):
-            self._pool.stop(action.worker_id)
-        elif isinstance(action, KillWorker):
+        elif isinstance(action, GiveUp):
+            self._give_up(action)
+        elif isinstance(action, ResumeCall):
+            if self._is_current(action):
+                self._pool.resume(action)
+        elif action.worker_id in self._scheduler.board.workers:
+            self._end(action)
+
+    def _end(self, action: StopWorker | KillWorker) -> None:
+        if isinstance(action, KillWorker):
             self._pool.kill(action.worker_id)
             self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout")
-        elif isinstance(action, ResumeCall):
-            self._pool.resume(action)
         else:
-            self._give_up(action)
+            self._pool.stop(action.worker_id)
 
     def _deliver(self, chunk: Chunk) -> None:
         try:
@@ -338,6 +358,11 @@ def _death(step: Step, action: GiveUp) -> WorkerDiedError:
 
 
 def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:
-    """Return which of a call's chunks an error is about: the one it names, or all of them."""
-    named = [chunk for chunk in chunks if getattr(error, "object_ref_hex", None) == chunk.handle.hex()]
-    return named or list(dict.fromkeys(chunks))
+    """Return which of a call's chunks an error is about: the one it names, or all of them.
+
+    Another call may have reported the loss before. Then the chunk is being made again and has no handle, or it has a
+    new one already, and is not lost.
+    """
+    each_once = list(dict.fromkeys(chunks))
+    name = getattr(error, "object_ref_hex", None)
+    return [chunk for chunk in each_once if name is None or chunk.handle is None or chunk.handle.hex() == name]

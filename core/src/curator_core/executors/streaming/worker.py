@@ -53,23 +53,25 @@ class CallOrder:
     """What to do in a call: which tasks of each payload, which outputs of the call.
 
     ``suspect_id`` is set for a call that may end its worker: it leaves notes of how far it came under this number.
+    ``parts`` says in how many parts to take tables, for a call that ran out of memory before.
     """
 
     spans: list[tuple[int, int]]
     skip: int = 0
     limit: int | None = None
     suspect_id: int | None = None
+    parts: int = 1
 
     def pack(self) -> list[int | None]:
         """Return plain numbers, which Ray sends at a fraction of the cost of an object."""
-        return [self.skip, self.limit, self.suspect_id, *(number for span in self.spans for number in span)]
+        return [self.skip, self.limit, self.suspect_id, self.parts, *(number for span in self.spans for number in span)]
 
     @classmethod
     def unpack(cls, packed: list[int | None]) -> CallOrder:
         """Undo :meth:`pack`."""
-        skip, limit, suspect_id, *numbers = packed
+        skip, limit, suspect_id, parts, *numbers = packed
         spans = list(zip(numbers[::2], numbers[1::2], strict=True))
-        return cls(spans, skip or 0, limit, suspect_id)  # type: ignore[arg-type]
+        return cls(spans, skip or 0, limit, suspect_id, parts or 1)  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -149,8 +151,9 @@ class StepWorker:
             ]
         except Exception as error:  # noqa: BLE001 - isolation border: classes of tasks may fail to load
             return None, CallReport(failure=pack_error(error))
+        runners = self._runners if order.parts == 1 else [each.divided(order.parts) for each in self._runners]
         execution = CallExecution(
-            self._runners,
+            runners,
             self._state,
             tasks,
             self._options.budget,

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted"]
 
 
+_FEWER_ROWS = 4  # each time a task has run out of memory, its tables are taken in so many times as many parts
+
+
 @dataclass(slots=True)
 class WorkerStarted:
     """The set-up of a worker has come to an end; ``answer`` holds its report or what killed it."""
@@ -113,8 +116,14 @@ class WorkerPool:
     def run(self, action: RunCall) -> None:
         """Send a call."""
         call = action.call
-        suspect_id = call.call_id if call.kind == "lone" and call.tasks == 1 else None
-        order = CallOrder([(each.start, each.stop) for each in call.inputs], action.skip, action.limit, suspect_id)
+        is_suspect = call.kind == "lone" and call.tasks == 1
+        order = CallOrder(
+            [(each.start, each.stop) for each in call.inputs],
+            action.skip,
+            action.limit,
+            suspect_id=call.call_id if is_suspect else None,
+            parts=_FEWER_ROWS ** (call.deaths + 1) if is_suspect and call.cause == "memory" else 1,
+        )
         payloads = [each.chunk.handle for each in call.inputs]
         payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))

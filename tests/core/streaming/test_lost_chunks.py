@@ -1,0 +1,29 @@
+"""Which chunks a call lost, when several calls report the same loss."""
+
+from types import SimpleNamespace
+
+from curator_core.executors.streaming.model import Chunk
+from curator_core.executors.streaming.run_loop import _lost_chunks
+
+
+def chunk(name):
+    return Chunk(0, 1, 0, None if name is None else SimpleNamespace(hex=lambda: name))
+
+
+def test_the_named_chunk_is_lost():
+    one, other = chunk("aa"), chunk("bb")
+    assert _lost_chunks([one, other, one], SimpleNamespace(object_ref_hex="aa")) == [one]
+
+
+def test_without_a_name_all_are():
+    one, other = chunk("aa"), chunk("bb")
+    assert _lost_chunks([one, other], SimpleNamespace()) == [one, other]
+
+
+def test_a_chunk_that_another_call_has_reported_is_still_to_come():
+    one, other = chunk(None), chunk("bb")
+    assert _lost_chunks([one, other], SimpleNamespace(object_ref_hex="aa")) == [one]
+
+
+def test_a_chunk_that_was_made_again_meanwhile_is_not_lost():
+    assert _lost_chunks([chunk("new")], SimpleNamespace(object_ref_hex="aa")) == []

@@ -1,0 +1,67 @@
+"""A stage that takes its tables in parts makes the same of them."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curator_core import Filter, ProcessingStage, TableBatch, Task, Verdict
+from curator_core.divided_stage import divided
+from curator_core.runner import StageRunner
+from curator_core.worker_state import WorkerState
+
+
+@dataclass
+class AtLeast(Filter):
+    least: int = 3
+
+    def judge(self, batch):
+        return Verdict.between(batch.series("n"), self.least, None, below="few", above="many")
+
+
+class Whole(ProcessingStage[TableBatch, TableBatch]):
+    def process(self, task):
+        return task
+
+
+def run(stage, task, parts=1):
+    state = WorkerState()
+    runner = StageRunner(stage, state)
+    outputs = list(runner.divided(parts).run([task]))
+    stats, quarantined = state.take()[:2]
+    return outputs, stats[stage.name].to_dict() | {"process_time_s": 0}, quarantined
+
+
+@given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 64))
+def test_parts_make_what_the_whole_makes(numbers, parts):
+    task = TableBatch(data=pa.table({"n": pa.array(numbers, pa.int64())}), task_id="a")
+    whole, in_parts = run(AtLeast(), task), run(AtLeast(), task, parts)
+    assert [each.data.to_pylist() for each in in_parts[0]] == [each.data.to_pylist() for each in whole[0]]
+    assert [each.task_id for each in in_parts[0]] == [each.task_id for each in whole[0]]
+    assert in_parts[1:] == whole[1:]
+
+
+def test_no_part_is_larger_than_asked_for():
+    seen = []
+
+    class Watched(AtLeast):
+        def process(self, task):
+            seen.append(task.num_rows)
+            return super().process(task)
+
+    run(Watched(), TableBatch(data={"n": list(range(10))}, task_id="a"), parts=4)
+    assert seen == [3, 3, 3, 1]
+
+
+@pytest.mark.parametrize("task", [Task(data=1), TableBatch(data={"n": [5]})], ids=["no table", "one row"])
+def test_what_has_no_rows_to_divide_is_taken_whole(task):
+    assert divided(AtLeast(), 4).process.__name__ == "process_in_parts"
+    if isinstance(task, TableBatch):
+        assert divided(AtLeast(), 4).process(task).num_rows == 1
+
+
+def test_a_stage_that_is_not_row_wise_is_never_divided():
+    stage = Whole()
+    assert divided(stage, 4) is stage
