@@ -1,5 +1,6 @@
 """What every executor promises, tested on every executor: the same outputs, ids, statistics and records."""
 
+import gc
 import itertools
 import json
 import sys
@@ -209,6 +210,7 @@ def cpus_in_use(patience_s=20):
     if ray is None or not ray.is_initialized():
         return 0
     deadline = time.monotonic() + patience_s
+    gc.collect()  # handles of actors that earlier tests left in reference cycles
     while True:
         taken = ray.cluster_resources()["CPU"] - ray.available_resources().get("CPU", 0)
         if not taken or time.monotonic() > deadline:
