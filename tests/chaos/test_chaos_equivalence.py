@@ -97,12 +97,6 @@ def check(description, tmp_path_factory):
 FEW = settings(deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 
 
-@settings(FEW, max_examples=2)
-@given(pipelines())
-def test_any_pipeline_gives_the_same_among_killers(tmp_path_factory, description):
-    check(description, tmp_path_factory)
-
-
 @pytest.mark.chaos
 @pytest.mark.timeout(900)
 @settings(FEW, max_examples=30)

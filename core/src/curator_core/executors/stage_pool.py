@@ -189,7 +189,8 @@ class StagePool:
 
     def close(self) -> list[WorkerReport]:
         """Tear down the workers that live and end all; those that take too long are killed."""
-        closing = [actor.close.remote() for actor in self._options if actor not in self._starting.values()]
+        # Also those that are starting: one may be set up already without having been heard of.
+        closing = [actor.close.remote() for actor in self._options]
         ready, _ = self._ray.wait(closing, num_returns=len(closing), timeout=_GRACE_S) if closing else ([], [])
         reports: list[WorkerReport] = []
         for reply in ready:

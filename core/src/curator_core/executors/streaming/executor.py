@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamingExecutor"]
 
+_GRACE_S = 5.0
+"""How long workers of a run that ends early may take to finish what they do and to release what they hold."""
+
 
 class StreamingExecutor(Executor):
     """Run all steps of a plan at once, on different tasks, in pools of Ray actors.
@@ -123,7 +126,7 @@ class StreamingExecutor(Executor):
                 is_done = True
             finally:
                 loop.close()
-                pool.close(patience_s=session.teardown_s if is_done else 1.0)
+                pool.close(patience_s=session.teardown_s if is_done else _GRACE_S)
                 session.report_usage(scheduler, state)
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
