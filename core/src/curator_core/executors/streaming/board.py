@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Board"]
 
+_CALLS_IN_QUEUE = 16
+
 
 class Board:
     """Steps, workers, leases and held resources of one run.
@@ -45,6 +47,9 @@ class Board:
         self.steps = [StepState(index, spec, self.leases) for index, spec in enumerate(steps)]
         self.placement = Placement(nodes)
         self.queue_bytes = memory_limit_bytes / max(1, len(steps))
+        for step in self.steps:
+            # Calls under way on either side of a queue, and what the store has yet to free, are not to fill it.
+            step.sizer.most_bytes = min(step.sizer.most_bytes, self.queue_bytes / _CALLS_IN_QUEUE)
         self.is_unbounded = is_batch
         self.keep_sources = keep_sources
         self.calls: dict[int, Call] = {}

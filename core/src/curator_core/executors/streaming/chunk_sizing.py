@@ -30,6 +30,8 @@ class ChunkSizer:
     def __init__(self, batch_size: int = 1) -> None:
         self._batch = max(1, batch_size)
         self._ramp = self._batch
+        self.most_bytes: float = _MOST_BYTES
+        """Most bytes in a call."""
 
     def size(self, *, service_s: float | None, task_bytes: float, target_s: float = TARGET_CALL_S) -> int:
         """Return the number of tasks for the next call, which should last ``target_s``."""
@@ -37,7 +39,7 @@ class ChunkSizer:
         if service_s is not None and service_s > 0:
             tasks = int(min(tasks, target_s / service_s))
         if task_bytes > 0:
-            tasks = int(min(tasks, _MOST_BYTES / task_bytes))
+            tasks = int(min(tasks, self.most_bytes / task_bytes))
         return max(1, tasks // self._batch) * self._batch
 
     def least(self, *, service_s: float | None) -> int:

@@ -78,7 +78,7 @@ class Session:
         settings = self.settings
         specs = [step_spec(step) for step in self.steps]
         limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
-        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 4))))
+        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 16))))
         scheduler = Scheduler(
             specs,
             [engine_node(each) for each in nodes],
