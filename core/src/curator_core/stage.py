@@ -74,7 +74,7 @@ class ProcessingStage(ABC, Generic[X, Y]):
     on_error: OnError | None = None
     """What happens to a task that keeps failing; the executor's default unless given."""
     timeout_s: float | None = None
-    """Most seconds for one task, or for its next output; enforced by executors that can end a worker."""
+    """Most seconds for one task, or for its next output; only the streaming executor enforces it."""
 
     thread_safe: ClassVar[bool] = False
     """Whether several threads may call :meth:`process` of one instance at a time."""

@@ -1,4 +1,7 @@
-"""Notes of which stage a suspect is in, kept where they outlive the worker that makes them."""
+"""Notes of which stage a suspect is in, kept where they outlive the worker that makes them.
+
+Ray's control store is the only such place on every node; its interface for Python is marked experimental.
+"""
 
 from __future__ import annotations
 
