@@ -1,18 +1,14 @@
 """Any pipeline gives the same on every executor, whatever happens to its workers."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from worker_kills import Killer
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, Task
 from curator_core.run import RunState, stream_plan
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from worker_kills import Killer
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

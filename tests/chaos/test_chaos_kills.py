@@ -1,17 +1,12 @@
 """Workers that are killed at random and tasks that kill them: nothing is lost, doubled or wrong, only the guilty go."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import pytest
+from worker_kills import ERRORS, Killer, Mortal, numbered, tally
 
 from curator_core import Pipeline, StreamingExecutor
 from curator_core.run import RunState, stream_plan
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from worker_kills import ERRORS, Killer, Mortal, numbered, tally
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 
