@@ -46,7 +46,7 @@ def smallest_gpu_gb() -> float | None:
         return None
     query = [command, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=_PATIENCE_S)  # noqa: S603
+        answer = subprocess.run(query, capture_output=True, text=True, check=True, timeout=_PATIENCE_S)  # noqa: S603 - fixed arguments
         return min(float(line) for line in answer.stdout.splitlines() if line.strip()) / _MEBIBYTES_PER_GB
     except (subprocess.SubprocessError, ValueError):
         return None

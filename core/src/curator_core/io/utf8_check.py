@@ -36,7 +36,7 @@ def incomplete_tail(data: bytes) -> int:
     for size in range(1, min(3, len(data)) + 1):
         byte = data[-size]
         if byte >= 0xC0:  # noqa: PLR2004 - a first byte, whose leading ones count the bytes of the character
-            needed = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2  # noqa: PLR2004
+            needed = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2  # noqa: PLR2004 - the lead bytes of UTF-8
             return size if needed > size else 0
         if byte < 0x80:  # noqa: PLR2004 - a character of its own
             return 0
