@@ -9,36 +9,30 @@ import json
 import shutil
 import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bad_input_formats import formats
 from mutation import mutate
+from plain_readers import READERS
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.io import TableReader
+from curator_text import ReadWarc
 
 if TYPE_CHECKING:
     from bad_input_formats import Judged, Sample
     from mutation import Mutant
+
 
 FILES_PER_RUN = 100
 SAMPLES = 12
 EXPECTED_ERRORS = {
     "UnreadableFile", "TornFile", "CorruptFile", "InvalidJson", "NotAnObject", "NestedTooDeep", "RecordTooLong",
     "DecompressionBomb", "UnclosedQuotation", "WrongFieldCount", "InvalidUtf8", "CorruptCsv",
-    "CorruptParquet", "CorruptArrow",
+    "CorruptParquet", "CorruptArrow", "CorruptWarc",
 }  # fmt: skip
 
-
-def reader_of(judged: Judged, folder: Path) -> TableReader:
-    @dataclass
-    class Read(TableReader):
-        name = "read"
-        format: ClassVar[str] = judged.reader
-
-    return Read(str(folder))
+CAMPAIGN_READERS: dict[str, Any] = {**READERS, "warc": ReadWarc}
 
 
 class Campaign:
@@ -81,7 +75,9 @@ class Campaign:
             self._judge(index, mutant, sample, rows[path], records[path])
 
     def _read(self) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-        result = Pipeline("mutants", stages=[reader_of(self.judged, self.folder)]).run(LocalExecutor(max_attempts=1))
+        result = Pipeline("mutants", stages=[CAMPAIGN_READERS[self.judged.reader](str(self.folder))]).run(
+            LocalExecutor(max_attempts=1)
+        )
         rows: dict[str, list[Any]] = defaultdict(list)
         records: dict[str, list[Any]] = defaultdict(list)
         for batch in result:

@@ -6,14 +6,17 @@ if every row is right and everything lost is accounted for.
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import hashlib
 import io
 import json
 import lzma
+import zlib
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curator_core.io import write_arrow, write_parquet
-from curator_core.io.compression import open_compressed
+from curator_core.io.compression import open_compressed, zstd_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +154,39 @@ def foreign_arrow_sample(number: int) -> Sample:
     return Sample(sink.getvalue(), dict(enumerate(table.to_pylist())))
 
 
+def warc_sample(number: int, compress: Callable[[bytes], bytes] = bytes) -> Sample:
+    """Web pages with digests, each in a member of its own, between records that no row is made of."""
+    fields = "application/warc-fields"
+    rows, data = {}, compress(warc_record("warcinfo", f"info-{number}", b"software: sample\r\n", fields))
+    for index, row in enumerate(records(number, 40)):
+        html = f"<html><title>{row['id']}</title><p>{row['text']}"
+        encoding = "latin-1" if index % 5 == 0 else "utf-8"
+        page = {
+            "html": html,
+            "url": f"http://example.org/{row['id']}",
+            "date": "2026-11-16T10:00:00Z",
+            "content_type": f"text/html; charset={encoding}",
+            "warc_id": f"urn:page:{row['id']}",
+            "status": 404 if index % 9 == 0 else 200,
+        }
+        head = f"HTTP/1.1 {page['status']} Some Words\r\nContent-Type: {page['content_type']}\r\n\r\n"
+        block = head.encode() + html.encode(encoding)
+        rows[len(data)] = page
+        data += compress(warc_record("response", page["warc_id"], block, "application/http", page["url"]))
+        data += compress(warc_record("metadata", f"meta-{row['id']}", b"fetchTimeMs: 1\r\n", fields))
+    return Sample(data, rows)
+
+
+def warc_record(kind: str, name: str, block: bytes, content_type: str, url: str = "http://example.org/") -> bytes:
+    digest = base64.b32encode(hashlib.sha1(block).digest()).decode()
+    head = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <{name}>\r\nWARC-Date: 2026-11-16T10:00:00Z\r\n"
+        f"WARC-Target-URI: {url}\r\nWARC-Block-Digest: sha1:{digest}\r\nContent-Type: {content_type}\r\n"
+        f"Content-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
+
+
 def judge_lines(mutant: Mutant, _sample: Sample, rows: list[Row], records: list[Any]) -> str | None:
     """Every line that is a JSON object comes out with its value, every other is reported, each at its offset."""
     got, reported = {row["_row"]: row for row in rows}, {record.row for record in records}
@@ -201,6 +237,61 @@ def judge_checksummed(_mutant: Mutant, sample: Sample, rows: list[Row], records:
     if len(got) < len(sample.rows) and not records:
         return f"{len(sample.rows) - len(got)} rows are missing and nothing is reported"
     return None
+
+
+@cache
+def known_pages() -> dict[str, Row]:
+    """The pages of all samples, by their ids: a splice brings in those of another file."""
+    return {page["warc_id"]: page for number in range(12) for page in warc_sample(number).rows.values()}
+
+
+def judge_warc_members(mutant: Mutant, sample: Sample, rows: list[Row], records: list[Any]) -> str | None:
+    """Checksums cover every byte: a page comes out as it was archived or not at all, and what is lost is reported."""
+    for row in rows:
+        if {name: row[name] for name in row if name not in ("_source", "_row")} != known_pages().get(row["warc_id"]):
+            return f"the page at {row['_row']} came out wrong: {row}"
+    if len({row["_row"] for row in rows}) != len(rows):
+        return "a row comes twice"
+    lost = {page["warc_id"] for page in sample.rows.values()} - {row["warc_id"] for row in rows}
+    if lost and not records and not _is_sound(mutant.data):
+        return f"{len(lost)} pages are missing and nothing is reported"
+    return _missing_neighbours(mutant, sample, rows)
+
+
+def judge_warc(mutant: Mutant, sample: Sample, rows: list[Row], _records: list[Any]) -> str | None:
+    """Digests cover the content, not the headers: a page is one that was archived, under whatever address."""
+    pages = {page["html"] for page in known_pages().values()}
+    for row in rows:
+        if row["html"] not in pages:
+            return f"the page at {row['_row']} came out wrong: {row}"
+    if len({row["_row"] for row in rows}) != len(rows):
+        return "a row comes twice"
+    return _missing_neighbours(mutant, sample, rows)
+
+
+def _missing_neighbours(mutant: Mutant, sample: Sample, rows: list[Row]) -> str | None:
+    """Pages before and behind the damage come out."""
+    got, starts = {row["warc_id"] for row in rows}, sorted(sample.rows)
+    before = [start for start, following in pairwise(starts) if following <= mutant.kept_head]
+    behind = [start for start in starts if start >= len(sample.data) - mutant.kept_tail]
+    missing = [start for start in before + behind if sample.rows[start]["warc_id"] not in got]
+    return f"the sound pages at {missing} are missing" if missing else None
+
+
+def _is_sound(data: bytes) -> bool:
+    """Whether a file is nothing but whole members: cut between two of them, it is as good as any."""
+    gzipped = data.startswith(b"\x1f\x8b")
+    errors = (zlib.error, zstd_module().ZstdError, EOFError)
+    while data:
+        decoder = zlib.decompressobj(31) if gzipped else zstd_module().ZstdDecompressor()
+        try:
+            decoder.decompress(data)
+        except errors:
+            return False
+        if not decoder.eof:
+            return False
+        data = decoder.unused_data
+    return True
 
 
 def judge_survival(_mutant: Mutant, _sample: Sample, rows: list[Row], _records: list[Any]) -> str | None:
@@ -286,4 +377,7 @@ def formats(folder: Path) -> list[Judged]:
         Judged("parquet, foreign", "parquet", ".parquet", foreign_parquet_sample, judge_survival),
         Judged("arrow", "arrow", ".arrow", partial(arrow_sample, folder=folder), judge_checksummed),
         Judged("arrow, foreign", "arrow", ".arrow", foreign_arrow_sample, judge_survival),
+        Judged("warc", "warc", ".warc", warc_sample, judge_warc),
+        Judged("warc.gz", "warc", ".warc.gz", partial(warc_sample, compress=codecs["gz"]), judge_warc_members),
+        Judged("warc.zst", "warc", ".warc.zst", partial(warc_sample, compress=zstd), judge_warc_members),
     ]

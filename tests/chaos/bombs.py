@@ -13,16 +13,16 @@ import lzma
 import resource
 import struct
 import sys
+import tarfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from plain_readers import ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
-from curator_core.io import TableReader
 from curator_core.io.compression import open_compressed
 from curator_core.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
 from curator_image import Probe, ReadFolder
@@ -32,24 +32,6 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 GOOD = b'{"text": "good"}\n'
-
-
-@dataclass
-class ReadLines(TableReader):
-    name = "lines"
-    format: ClassVar[str] = "jsonl"
-
-
-@dataclass
-class ReadParquet(TableReader):
-    name = "parquet"
-    format: ClassVar[str] = "parquet"
-
-
-@dataclass
-class ReadCsv(TableReader):
-    name = "csv"
-    format: ClassVar[str] = "csv"
 
 
 def zstd(data: bytes) -> bytes:
@@ -88,6 +70,21 @@ def write_deep_lines(path: Path) -> None:
     path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
 
 
+def write_archive(path: Path) -> None:
+    """A good member, one that climbs out, links to files outside, and a bomb among them."""
+    members = {"good.jsonl": GOOD, "../../escaped.jsonl": GOOD, "bomb.jsonl.gz": gzip.compress(bytes(64 * MIB)) * 32}
+    links = {"climbing.jsonl": "../../../../../etc/passwd", "absolute.jsonl": "/etc/passwd"}
+    with tarfile.open(path, "w") as archive:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+        for name, target in links.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            archive.addfile(member)
+
+
 BOMBS: dict[str, Callable[[Path], object]] = {
     "bomb.jsonl.zst": repeated(zstd, 64),
     "bomb.jsonl.gz": repeated(gzip.compress, 32),
@@ -101,6 +98,7 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "line.jsonl": write_long_line,
     "quote.csv": lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB)),
     "text.parquet": write_repeated_text,
+    "members.tar": write_archive,
     "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
 }
 
@@ -113,6 +111,8 @@ def forget_text(batch: TableBatch) -> TableBatch:
 def stages_for(path: Path) -> list[object]:
     if path.suffix == ".png":
         return [ReadFolder(str(path)), Probe()]
+    if path.suffix == ".tar":
+        return [ReadLines(f"tar://*.jsonl*::{path}")]
     if path.suffix == ".parquet":
         return [ReadParquet(str(path)), forget_text]
     return [ReadCsv(str(path)) if ".csv" in path.name else ReadLines(str(path))]

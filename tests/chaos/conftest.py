@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
@@ -87,13 +88,13 @@ class Figures:
 class World:
     """A corpus, an output folder and a run directory."""
 
-    def __init__(self, root, *, kind="jsonl", output=None):
+    def __init__(self, root, *, kind="jsonl", output=None, files=6):
         self.root = root
         self.kind = kind
         self.output = output or str(root / "out")
         self.run_dir = root / "run"
         if not (root / "in").exists():
-            write_corpus(root / "in")
+            write_corpus(root / "in", files=files)
 
     def run(self, executor=None, *, output=None, run_dir=None, **options):
         stages = [
@@ -110,13 +111,27 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path):
-    return World(tmp_path)
+def quick_path(tmp_path):
+    """A folder in memory, where there is one: these tests would wait for the disk most of the time.
+
+    Nothing in them depends on it, since the crashes are copies of a folder. Drivers that are killed write to a disk.
+    """
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="curator-chaos-", dir=memory) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
-def make_world(tmp_path):
-    return lambda **options: World(tmp_path, **options)
+def world(quick_path):
+    return World(quick_path)
+
+
+@pytest.fixture
+def make_world(quick_path):
+    return lambda **options: World(quick_path, **options)
 
 
 @pytest.fixture(params=WRITERS)

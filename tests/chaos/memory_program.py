@@ -7,9 +7,7 @@ import time
 from pathlib import Path
 
 MEGABYTE = 1 << 20
-ROOM = 800 * MEGABYTE
-ROW = 24 * MEGABYTE  # what an ordinary row takes
-GREEDY = 3_000 * MEGABYTE
+MOST_ROOM = 2_400 * MEGABYTE  # much, because other programs come and go meanwhile
 ROWS = 64
 
 
@@ -21,7 +19,9 @@ def used_and_total() -> tuple[int, int]:
 
 def main() -> None:
     used, total = used_and_total()
-    os.environ["RAY_memory_usage_threshold"] = str((used + ROOM) / total)  # noqa: SIM112 - Ray's own name
+    room = min(MOST_ROOM, (total - used) // 3)
+    row_bytes, greedy_bytes = room // 32, min(4 * room, (total - used) // 10 * 9)
+    os.environ["RAY_memory_usage_threshold"] = str((used + room) / total)  # noqa: SIM112 - Ray's own name
     os.environ["RAY_memory_monitor_refresh_ms"] = "50"  # noqa: SIM112
 
     from curator_core import Pipeline, ProcessingStage, StreamingExecutor, TableBatch
@@ -34,7 +34,7 @@ def main() -> None:
         def process(self, task):
             taken = []
             for name in task.data.column("name").to_pylist():
-                size = GREEDY if name == "greedy" else ROW
+                size = greedy_bytes if name == "greedy" else row_bytes
                 for _ in range(size // (8 * MEGABYTE)):
                     taken.append(b"x" * (8 * MEGABYTE))
                     time.sleep(0.002)

@@ -18,7 +18,7 @@ import pytest
 HERE = Path(__file__).parent
 FORMATS = [
     "jsonl", "jsonl.gz", "jsonl.zst", "jsonl.bz2", "jsonl.xz", "csv", "parquet", "parquet, foreign", "arrow",
-    "arrow, foreign",
+    "arrow, foreign", "warc", "warc.gz", "warc.zst",
 ]  # fmt: skip
 SEED = 20261116
 SLICE = 1000

@@ -60,9 +60,9 @@ def test_a_full_disk_is_an_error_and_no_more(make_world, kind, figures, files_of
 
 @pytest.mark.chaos
 def test_a_disk_that_is_full_at_any_byte(make_world, kind, figures, files_of):
-    world = make_world(kind=kind)
+    world = make_world(kind=kind, files=3)
     expected = world.reference()
-    size, step = 0, 211
+    size, step = 0, 61
     while fill_and_resume(world, size, expected, figures, files_of):
         clear(world)
         size += step

@@ -1,6 +1,7 @@
 """The driver is killed, again and again, and the run goes on: the files are those of a run that nobody disturbed."""
 
 import random
+import shutil
 import signal
 import time
 
@@ -21,6 +22,7 @@ def wait_for_begin(driver, process, known):
 
 
 def kill_at_random(driver, arguments, *, kills, longest_s, seed, expected, figures, files_of):
+    """Kill a run again and again; where it comes to its end before that was often enough, do so to another one."""
     moments = random.Random(seed)
     while figures.faults < kills:
         ledger = driver.root / "run" / "ledger.jsonl"
@@ -29,12 +31,18 @@ def kill_at_random(driver, arguments, *, kills, longest_s, seed, expected, figur
         figures.resumes += 1
         wait_for_begin(driver, process, known)
         time.sleep(moments.uniform(0, longest_s))
-        if process.poll() is None:
+        is_killed = process.poll() is None
+        if is_killed:
             process.send_signal(signal.SIGKILL)
             figures.faults += 1
         process.communicate(timeout=60)
         visible = {name: data for name, data in files_of(driver.root / "out").items() if not name.startswith(".")}
         assert visible.items() <= expected.items()  # whole or not there, at any moment
+        if not is_killed:
+            assert process.returncode == 3
+            figures.compare(files_of(driver.root / "out"), expected)
+            shutil.rmtree(driver.root / "out")
+            shutil.rmtree(driver.root / "run")
     driver.finish(driver.start(*arguments, "--resume"))
     figures.compare(files_of(driver.root / "out"), expected)
 
@@ -84,7 +92,7 @@ def test_a_driver_of_workers_that_is_asked_to_end_drains_and_goes_on(make_driver
 @pytest.mark.chaos
 @pytest.mark.timeout(1200)
 def test_a_driver_of_workers_that_is_killed_at_random_moments(make_driver, figures, files_of):
-    driver = make_driver(seconds=0.05, files=60)
+    driver = make_driver(seconds=0.1, files=60)
     expected = driver.reference()
     kill_at_random(
         driver,

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from worker_kills import ERRORS, Killer, Mortal, numbered, tally
+from worker_kills import ERRORS, MESSAGES, Killer, Mortal, numbered, tally
 
 from curator_core import Pipeline, StreamingExecutor
 from curator_core.run import RunState, stream_plan
@@ -25,6 +25,7 @@ def run_among_killers(folder, *, tasks, kills, seed, poison=None, pause_s=0.15):
     with Killer(signed_in, kills=kills, seed=seed, pause_s=pause_s).at_work() as killer:
         stream = stream_plan(plan, StreamingExecutor(), state=state, initial_tasks=numbered(tasks, killer))
         outputs = [task.data for task in stream]
+    assert state.stats["add b"].quarantined == len(state.quarantined)
     return outputs, state.quarantined, killer.killed
 
 
@@ -47,7 +48,8 @@ def expect_only_the_guilty(folder, *, tasks, kills, seed, poisoned):
     assert found == {number: ERRORS[kind] for number, kind in poison.items()}
     assert len(quarantined) == len(poison)
     assert {record.stage for record in quarantined} == {"add b"}
-    assert all(record.attempts == 3 and record.message for record in quarantined)
+    assert all(record.attempts == 3 for record in quarantined)
+    assert all(MESSAGES[poison[int(record.task_id)]] in record.message for record in quarantined)
 
 
 def test_ten_workers_are_killed_and_nothing_is_lost(tmp_path):

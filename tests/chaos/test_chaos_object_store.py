@@ -1,4 +1,4 @@
-"""The same promises on an S3 server. Runs where moto's server and s3fs are installed (see CONTRIBUTING.md)."""
+"""The same promises on an S3 server. Runs where moto's server and s3fs are installed (requirements-dev.txt)."""
 
 import pytest
 

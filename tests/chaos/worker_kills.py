@@ -60,6 +60,12 @@ ERRORS = {
     "segfault": "WorkerDiedError",
     "hang": "TaskTimeoutError",
 }
+MESSAGES = {
+    "raise": "poisoned",
+    "exit": "died 3 times",
+    "segfault": "died 3 times",
+    "hang": "its timeout of 0.2 s",
+}
 
 
 class Killer:

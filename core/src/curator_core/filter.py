@@ -14,8 +14,10 @@ from curator_core.tasks import TableBatch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import polars as pl
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from curator_core.stage import Columns
 
@@ -102,30 +104,40 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Judge a batch and drop, or tag, the rows that do not pass."""
-        import polars as pl
+        return self.apply(task, self.judge(task))
 
-        verdict = self.judge(task)
+    def apply(self, task: TableBatch, verdict: Verdict) -> TableBatch | None:
+        """Drop, or tag, the rows of a batch that do not pass."""
+        import numpy as np
+
         score = _series(verdict.score, task, what=f"the score of filter {self.name!r}")
-        reason = _first_reason(verdict, score, task, self.name)
+        names, first = _first_reasons(verdict, score, task, self.name)
         if self.invert:
-            reason = pl.select(pl.when(reason.is_null()).then(pl.lit("inverted"))).to_series()
+            names, first = ["inverted"], (first < 0).astype(np.int16) - 1
         if score.dtype.is_numeric():
             current().scores.add(score)
         if self.tag:
             score_column, reason_column = self.tag_columns
-            return task.with_column(score_column, score).with_column(reason_column, reason)
-        if reason.null_count() == task.num_rows:
+            return task.with_column(score_column, score).with_column(reason_column, _reason_texts(names, first))
+        is_kept = first < 0
+        if is_kept.all():
             return task
-        return self._drop(task, score, reason)
+        return self._drop(task, score, names, first)
 
-    def _drop(self, task: TableBatch, score: pl.Series, reason: pl.Series) -> TableBatch | None:
+    def _drop(
+        self, task: TableBatch, score: pl.Series, names: list[str], first: NDArray[np.int16]
+    ) -> TableBatch | None:
+        import numpy as np
+        import polars as pl
+
         recording = current()
-        for name, count in reason.drop_nulls().value_counts(name="n").iter_rows():
-            recording.drop(name, count)
+        for name, count in zip(names, np.bincount(first[first >= 0], minlength=len(names)).tolist(), strict=True):
+            if count:
+                recording.drop(name, count)
         if self.save_dropped:
-            recording.keep_dropped_rows(self._dropped_table(task, score, reason))
-        kept = task.data.filter(reason.is_null().to_arrow())
-        return task.with_data(kept) if kept.num_rows else None
+            recording.keep_dropped_rows(self._dropped_table(task, score, _reason_texts(names, first)))
+        kept = task.with_rows(pl.Series(first < 0))
+        return kept if kept.num_rows else None
 
     def _dropped_table(self, task: TableBatch, score: pl.Series, reason: pl.Series) -> pa.Table:
         import polars as pl
@@ -152,18 +164,34 @@ def check_range(stage_name: str, **limits: float | None) -> None:
         )
 
 
-def _first_reason(verdict: Verdict, score: pl.Series, task: TableBatch, name: str) -> pl.Series:
+def _first_reasons(
+    verdict: Verdict, score: pl.Series, task: TableBatch, name: str
+) -> tuple[list[str], NDArray[np.int16]]:
+    """Return all reasons, and for each row the number of the first that applies; negative for none."""
+    import numpy as np
     import polars as pl
 
-    reason = pl.select(pl.when(score.is_null()).then(pl.lit(MISSING_VALUE))).to_series()
-    for text, mask in verdict.reasons.items():
-        applies = _series(mask, task, what=f"the mask for reason {text!r} of filter {name!r}")
+    names = [MISSING_VALUE, *verdict.reasons]
+    first = np.full(task.num_rows, -1, dtype=np.int16)
+    for number, (text, mask) in reversed(list(enumerate(verdict.reasons.items(), start=1))):
+        what = f"the mask for reason {text!r} of filter {name!r}"
+        if isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == first.shape:
+            first[mask] = number
+            continue
+        applies = _series(mask, task, what=what)
         if applies.dtype not in (pl.Boolean, pl.Null):
-            raise StageError(f"the mask for reason {text!r} of filter {name!r} holds {applies.dtype}, not booleans")
-        applies = applies.cast(pl.Boolean).fill_null(value=False)
-        reason = pl.select(pl.when(reason.is_null() & applies).then(pl.lit(text)).otherwise(reason)).to_series()
-    named: pl.Series = reason.cast(pl.String).rename("reason")
-    return named
+            raise StageError(f"{what} holds {applies.dtype}, not booleans")
+        first[applies.cast(pl.Boolean).fill_null(value=False).to_numpy()] = number
+    if score.null_count():
+        first[score.is_null().to_numpy()] = 0
+    return names, first
+
+
+def _reason_texts(names: list[str], first: NDArray[np.int16]) -> pl.Series:
+    import polars as pl
+
+    texts: pl.Series = pl.Series(names, dtype=pl.String).gather(pl.Series(first).replace(-1, None)).rename("reason")
+    return texts
 
 
 def _series(values: Any, task: TableBatch, *, what: str) -> pl.Series:

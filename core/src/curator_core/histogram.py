@@ -1,4 +1,4 @@
-"""A histogram of any numbers in bounded space that can be merged: four bins per power of two."""
+"""A histogram of any numbers in bounded space that can be merged: a fixed number of bins per power of two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Histogram"]
 
 _BINS_PER_OCTAVE = 4
-_MAX_OCTAVE = 40  # |x| is clamped to [2**-40, 2**40]: at most 2 * 80 * 4 + 1 bins
+_MAX_OCTAVE = 40  # |x| is clamped to [2**-40, 2**40]: at most 2 * 80 * bins_per_octave + 1 bins
 
 
 @dataclass
@@ -24,12 +24,20 @@ class Histogram:
     >>> histogram.add_values([1.0, 1.0, 100.0])
     >>> histogram.count, histogram.minimum, histogram.maximum
     (3, 1.0, 100.0)
+
+    Args:
+        bins: Counts by number of the bin.
+        count: How many numbers.
+        minimum: The smallest.
+        maximum: The largest.
+        bins_per_octave: Bins for each power of two: 4 make quantiles exact to 19 %, 32 to 2.2 %.
     """
 
     bins: Counter[int] = field(default_factory=Counter)
     count: int = 0
     minimum: float = math.inf
     maximum: float = -math.inf
+    bins_per_octave: int = _BINS_PER_OCTAVE
 
     def add(self, scores: pl.Series) -> None:
         """Add a series of numbers; nulls and NaNs are left out."""
@@ -41,7 +49,7 @@ class Histogram:
             return
         limit = 2.0**_MAX_OCTAVE
         size = values.abs().clip(1 / limit, limit)
-        index = ((size.log(2) + _MAX_OCTAVE) * _BINS_PER_OCTAVE).floor().cast(pl.Int32) + 1
+        index = ((size.log(2) + _MAX_OCTAVE) * self.bins_per_octave).floor().cast(pl.Int32) + 1
         signed = (index * values.sign().cast(pl.Int32)).rename("bin")
         for bin_index, count in signed.value_counts(name="n").iter_rows():
             self.bins[bin_index] += count
@@ -56,7 +64,8 @@ class Histogram:
         self.add(pl.Series(values, dtype=pl.Float64))
 
     def merge(self, other: Histogram) -> None:
-        """Add another histogram's counts to this one."""
+        """Add the counts of another histogram, with bins of the same width, to this one."""
+        assert other.bins_per_octave == self.bins_per_octave
         self.bins.update(other.bins)
         self.count += other.count
         self.minimum = min(self.minimum, other.minimum)
@@ -64,7 +73,7 @@ class Histogram:
 
     def copy(self) -> Histogram:
         """Return a histogram with the same counts."""
-        return Histogram(Counter(self.bins), self.count, self.minimum, self.maximum)
+        return Histogram(Counter(self.bins), self.count, self.minimum, self.maximum, self.bins_per_octave)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -79,7 +88,7 @@ class Histogram:
         return {"count": self.count, "min": self.minimum, **quartiles, "max": self.maximum}
 
     def quantile(self, share: float) -> float:
-        """Return a value that about ``share`` of the numbers do not exceed (within a bin's width, 19 %)."""
+        """Return a value that about ``share`` of the numbers do not exceed (within a bin's width)."""
         if not self.count:
             return math.nan
         rank = share * self.count
@@ -87,12 +96,12 @@ class Histogram:
         for bin_index in sorted(self.bins):
             seen += self.bins[bin_index]
             if seen >= rank:
-                return min(max(_upper_edge(bin_index), self.minimum), self.maximum)
+                return min(max(self.upper_edge(bin_index), self.minimum), self.maximum)
         return self.maximum
 
-
-def _upper_edge(bin_index: int) -> float:
-    if bin_index == 0:
-        return 0.0
-    octave = (abs(bin_index) - (0 if bin_index > 0 else 1)) / _BINS_PER_OCTAVE - _MAX_OCTAVE
-    return math.copysign(2.0**octave, bin_index)
+    def upper_edge(self, bin_index: int) -> float:
+        """Return the largest number of a bin."""
+        if bin_index == 0:
+            return 0.0
+        octave = (abs(bin_index) - (0 if bin_index > 0 else 1)) / self.bins_per_octave - _MAX_OCTAVE
+        return math.copysign(2.0**octave, bin_index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import PipelineError
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
     from curator_core.result import RunResult
+    from curator_core.run import RunState
     from curator_core.tasks import Task
 
 __all__ = ["Pipeline"]
+
+_log = logging.getLogger(__name__)
 
 
 class Pipeline:
@@ -77,15 +81,19 @@ class Pipeline:
         initial_tasks: Iterable[Task[Any]] | None = None,
         run_dir: str | os.PathLike[str] | None = None,
         resume: Resume = False,  # noqa: FBT002 - the signature is part of the public contract
+        *,
+        state: RunState | None = None,
     ) -> RunResult:
         """Check and run the pipeline.
 
         Args:
-            executor: How to run it; in this process unless given.
+            executor: How to run it. Unless given, on Ray where one is at hand or a stage asks for a GPU, and in this
+                process otherwise.
             initial_tasks: What the first stage gets, pulled lazily; one empty task unless given.
             run_dir: Folder for the plan, the ledger, quarantined records, dropped rows and the result.
             resume: Go on with the run in ``run_dir``, skipping what it has finished; starts it where there is none.
                 True refuses if pipeline or input have changed since, ``"changed"`` redoes what is affected.
+            state: What the run has done so far, for those who watch it or stop it; has the run directory then.
 
         Raises:
             ResumeError: Something has changed that finished work depends on.
@@ -94,7 +102,11 @@ class Pipeline:
 
         plan = self.build()
         return run_plan(
-            plan, _or_default(executor), initial_tasks=initial_tasks, state=RunState(run_dir), resume=resume
+            plan,
+            _or_default(executor, plan),
+            initial_tasks=initial_tasks,
+            state=RunState(run_dir) if state is None else state,
+            resume=resume,
         )
 
     def stream(
@@ -103,7 +115,8 @@ class Pipeline:
         """Check the pipeline, then yield its outputs as they finish."""
         from curator_core.run import RunState, stream_plan
 
-        return stream_plan(self.build(), _or_default(executor), state=RunState(), initial_tasks=initial_tasks)
+        plan = self.build()
+        return stream_plan(plan, _or_default(executor, plan), state=RunState(), initial_tasks=initial_tasks)
 
     def to_yaml(self) -> str:
         """Return the pipeline as a YAML document that :meth:`from_yaml` reads back."""
@@ -137,9 +150,12 @@ def _check_is_stage(stage: object, pipeline_name: str) -> None:
     raise PipelineError(f"pipeline {pipeline_name!r}: {what} is not a stage", fix=fix)
 
 
-def _or_default(executor: Executor | None) -> Executor:
+def _or_default(executor: Executor | None, plan: Plan) -> Executor:
     if executor is not None:
         return executor
-    from curator_core.executors.local import LocalExecutor
+    from curator_core.config.executors import make_executor
+    from curator_core.executors.default import default_here
 
-    return LocalExecutor()
+    choice = default_here(plan)
+    _log.info("%s runs with the %s executor: %s", plan.pipeline_name, choice.name, choice.reason)
+    return make_executor(choice.name, {})

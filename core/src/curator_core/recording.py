@@ -54,10 +54,16 @@ class Recording:
     dropped_rows: list[pa.Table] = field(default_factory=list)
     bad_records: list[BadRecord] = field(default_factory=list)
     scores: Histogram = field(default_factory=Histogram)
+    counters: Counter[str] = field(default_factory=Counter)
 
     def drop(self, reason: str, count: int = 1) -> None:
         """Count rows that the stage dropped for a reason."""
         self.dropped[reason] += count
+
+    def count(self, **amounts: float) -> None:
+        """Add to counters of the stage's own, by name: requests made, tokens spent, bytes fetched."""
+        for name, amount in amounts.items():
+            self.counters[name] += amount  # type: ignore[assignment]  # a Counter also sums fractions
 
     def keep_dropped_rows(self, table: pa.Table) -> None:
         """Hand dropped rows, with their reasons, to the run's side output."""
@@ -73,6 +79,7 @@ class Recording:
         self.dropped_rows.extend(other.dropped_rows)
         self.bad_records.extend(other.bad_records)
         self.scores.merge(other.scores)
+        self.counters.update(other.counters)
 
     def clear(self) -> None:
         """Forget everything reported so far."""
@@ -80,11 +87,12 @@ class Recording:
         self.dropped_rows.clear()
         self.bad_records.clear()
         self.scores.clear()
+        self.counters.clear()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was reported."""
-        return not (self.dropped or self.dropped_rows or self.bad_records or self.scores.count)
+        return not (self.dropped or self.dropped_rows or self.bad_records or self.scores.count or self.counters)
 
     def begin(self) -> Token[Recording | None]:
         """Make this the recording that stage code in this thread talks to, until :meth:`end`."""
@@ -108,6 +116,8 @@ class _StrictRecording(Recording):
     """Stands in when no executor is running: counts go nowhere, a bad record raises."""
 
     def drop(self, reason: str, count: int = 1) -> None: ...
+
+    def count(self, **amounts: float) -> None: ...
 
     def keep_dropped_rows(self, table: pa.Table) -> None: ...
 

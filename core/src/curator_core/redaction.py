@@ -8,9 +8,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["MASK", "RedactingFormatter", "is_sensitive_name", "redact", "redact_values"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MASK", "RedactingFormatter", "is_sensitive_name", "redact", "redact_logs", "redact_values"]
 
 MASK = "***"
 """Stands for a secret."""
@@ -95,6 +99,27 @@ class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line for a record."""
         return redact(super().format(record))
+
+
+def redact_logs() -> None:
+    """Keep secrets out of everything that is logged in this process, whoever has set up a handler for it."""
+    if not isinstance(logging.getLogRecordFactory(), _RedactingFactory):
+        logging.setLogRecordFactory(_RedactingFactory(logging.getLogRecordFactory()))
+    if logging.lastResort is not None:  # what Python prints where nobody has set up anything, tracebacks included
+        logging.lastResort.setFormatter(RedactingFormatter())
+
+
+class _RedactingFactory:
+    """Makes log records whose message has no secrets."""
+
+    def __init__(self, usual: Callable[..., logging.LogRecord]) -> None:
+        self._usual = usual
+
+    def __call__(self, *args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = self._usual(*args, **kwargs)
+        with suppress(Exception):  # arguments that do not suit the message are reported where it is formatted
+            record.msg, record.args = redact(record.getMessage()), None
+        return record
 
 
 def _member(name: object, value: Any) -> Any:

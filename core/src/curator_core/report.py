@@ -52,6 +52,10 @@ def _reasons(stage: StageStats) -> list[str]:
         lines.append(f"    quarantined: {stage.quarantined:,}")
     if stage.skipped:
         lines.append(f"    failed and skipped: {stage.skipped:,}")
+    lines.extend(
+        f"    {name}: {amount:,.6g}" if amount % 1 else f"    {name}: {amount:,.0f}"
+        for name, amount in sorted(stage.counters.items())
+    )
     return lines
 
 

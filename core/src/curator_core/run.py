@@ -12,7 +12,7 @@ from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
 from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.ledger.descriptions import output_from
-from curator_core.ledger.opening import open_ledger, remove_torn
+from curator_core.ledger.opening import open_ledger, remove_torn, start_over
 from curator_core.ledger.resume import in_source_order
 from curator_core.ledger.run_ledger import StageProgress
 from curator_core.lineage import number_sources
@@ -220,7 +220,7 @@ def run_plan(
     _check_resume(resume, state, executor)
     if state.directory is None or executor.is_limited:
         if state.directory is not None:
-            state.directory.clear()  # the ledger too: parts of files are going to replace those it calls done
+            start_over(state.directory, plan)  # the ledger too: parts of files are going to replace those it calls done
         return _run(plan, executor, state, initial_tasks, None)
     with open_ledger(state.directory, plan, initial_tasks=initial_tasks, resume=resume) as opened:
         state.ledger = opened.ledger

@@ -48,9 +48,13 @@ class RunDirectory:
         self._lock = threading.Lock()
         self._has_unsynced = False
 
+    def forget_ledger(self) -> None:
+        """Remove the ledger of an earlier run."""
+        (self.path / LEDGER_FILE).unlink(missing_ok=True)
+
     def clear(self) -> None:
         """Remove what an earlier run left, because it is not this run's: ledger, quarantine, dropped rows, result."""
-        (self.path / LEDGER_FILE).unlink(missing_ok=True)
+        self.forget_ledger()
         self.quarantine.clear()
         (self.path / "result.json").unlink(missing_ok=True)
         for part in (self.path / "dropped").glob("*/*.parquet"):

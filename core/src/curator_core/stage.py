@@ -80,6 +80,8 @@ class ProcessingStage(ABC, Generic[X, Y]):
     """Whether several threads may call :meth:`process` of one instance at a time."""
     row_wise: ClassVar[bool] = False
     """Whether the output for a table is the concatenation of the outputs for its rows."""
+    writes_files: ClassVar[bool] = False
+    """Whether it writes files while tables pass through it; a preview leaves it out."""
     version: ClassVar[str] = "1"
     """Raised when the stage's results change for the same input and parameters."""
     options: ClassVar[tuple[str, ...]] = (
@@ -148,10 +150,10 @@ class ProcessingStage(ABC, Generic[X, Y]):
         """Remove the files that were written for some source tasks. Override it in stages that write files.
 
         Called in the driver when a run is continued: for source tasks that have changed or are gone, and to clear away
-        what a killed process has left.
+        what a killed process has left. A run that starts afresh calls it for what retries of quarantined rows wrote.
 
         Args:
-            sources: Ids of the source tasks; ids of tasks begin with them.
+            sources: Ids of the source tasks, or of retried rows; ids of tasks begin with them.
             only_torn: Remove only files that were never finished.
         """
 

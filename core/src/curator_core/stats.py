@@ -41,7 +41,8 @@ class StageStats:
     """Counts of one stage.
 
     ``rows_*`` count table rows (one for a task that is not a table); ``dropped`` maps a filter's reasons to rows;
-    ``failed`` maps classes of errors to rows that are in quarantine or were skipped;
+    ``failed`` maps classes of errors to rows that are in quarantine or were skipped; ``counters`` has what the stage
+    counts itself (``current().count(requests=1)``);
     ``process_time_s`` is time inside the stage's own code, summed over workers. Executors with pools of workers also
     note ``busy_fraction`` (the share of their workers' time spent working, after the warm-up), ``workers`` (seconds
     since the start, number of workers) and ``queue_peak`` (most tasks that ever waited).
@@ -62,6 +63,7 @@ class StageStats:
     dropped: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     scores: Histogram = field(default_factory=Histogram)
+    counters: Counter[str] = field(default_factory=Counter)
     busy_fraction: float | None = None
     workers: list[tuple[float, int]] = field(default_factory=list)
     queue_peak: int = 0
@@ -102,6 +104,7 @@ class StageStats:
         with self._lock:
             self.dropped.update(recording.dropped)
             self.scores.merge(recording.scores)
+            self.counters.update(recording.counters)
 
     def lose(self, record: QuarantineRecord, *, is_kept: bool) -> None:
         """Count rows that could not be processed: kept in quarantine, or skipped.
@@ -133,7 +136,11 @@ class StageStats:
         """Return the counts so far and start from zero; holders of this object keep counting in it."""
         with self._lock:
             taken = StageStats(
-                self.name, dropped=Counter(self.dropped), failed=Counter(self.failed), scores=self.scores.copy()
+                self.name,
+                dropped=Counter(self.dropped),
+                failed=Counter(self.failed),
+                scores=self.scores.copy(),
+                counters=Counter(self.counters),
             )
             for name in _SUMMED:
                 setattr(taken, name, getattr(self, name))
@@ -141,6 +148,7 @@ class StageStats:
             self.dropped.clear()
             self.failed.clear()
             self.scores.clear()
+            self.counters.clear()
         return taken
 
     def merge(self, other: StageStats) -> None:
@@ -151,6 +159,7 @@ class StageStats:
             self.dropped.update(other.dropped)
             self.failed.update(other.failed)
             self.scores.merge(other.scores)
+            self.counters.update(other.counters)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -171,6 +180,7 @@ class StageStats:
                 "dropped": dict(sorted(self.dropped.items())),
                 "failed": dict(sorted(self.failed.items())),
                 "scores": self.scores.summary(),
+                "counters": {name: round(amount, 6) for name, amount in sorted(self.counters.items())},
                 "busy_fraction": self.busy_fraction,
                 "workers": self.workers,
                 "queue_peak": self.queue_peak,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from curator_core.derived import carry_columns, carry_rows
 from curator_core.errors import StageError, UnknownNameError
 from curator_core.redaction import redact
 
@@ -250,9 +251,19 @@ class TableBatch(Task["pa.Table"]):
         """Return a copy with a column added, or replaced in its place; the other columns are shared."""
         column = _as_column(values)
         position = self.data.schema.get_field_index(name)
-        if position < 0:
-            return self.with_data(self.data.append_column(name, column))
-        return self.with_data(self.data.set_column(position, name, column))
+        table = self.data
+        data = table.append_column(name, column) if position < 0 else table.set_column(position, name, column)
+        carry_columns(self.data, data, name)
+        return self.with_data(data)
+
+    def with_rows(self, mask: pl.Series) -> Self:
+        """Return a copy with the rows for which a boolean is true.
+
+        What was computed from the rows before (:mod:`curator_core.derived`) is not computed again.
+        """
+        kept = self.data.filter(mask.to_arrow())
+        carry_rows(self.data, kept, mask)
+        return self.with_data(kept)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas frame (a copy)."""

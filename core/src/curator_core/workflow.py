@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,12 +16,16 @@ from curator_core.result import RunResult
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from curator_core.executors.base import Executor
     from curator_core.ledger.resume import Resume
+    from curator_core.run import RunState
 
-__all__ = ["Workflow", "WorkflowResult", "WorkflowStep"]
+__all__ = ["Watch", "Workflow", "WorkflowResult", "WorkflowStep"]
 
+Watch: TypeAlias = "Callable[[str, RunState], AbstractContextManager[object]]"
+"""Called with the name of every step and the state of its run; what it returns is entered while the step runs."""
 Action: TypeAlias = "Pipeline | Callable[[WorkflowResult], Any]"
 
 
@@ -64,6 +69,11 @@ class WorkflowResult:
                 parts.append(value.report())
         return "\n".join(parts)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the steps returned, and how long they took, as plain values."""
+        steps = {name: each.to_dict() if isinstance(each, RunResult) else each for name, each in self.steps.items()}
+        return {"name": self.name, "steps": steps, "seconds": self.seconds, "skipped": sorted(self.skipped)}
+
 
 class Workflow:
     """Pipelines and driver-side steps in order.
@@ -103,6 +113,7 @@ class Workflow:
         run_dir: str | os.PathLike[str] | None = None,
         *,
         resume: Resume = False,
+        watch: Watch | None = None,
     ) -> WorkflowResult:
         """Run the steps one after the other; each gets its own folder in ``run_dir``.
 
@@ -111,11 +122,23 @@ class Workflow:
             run_dir: Folder for what the steps leave.
             resume: Go on with the run in ``run_dir``: pipelines as :meth:`Pipeline.run` does, other steps by what they
                 returned, where that is plain data and no step before them had anything left to do.
+            watch: Shows progress, or asks a step to stop.
         """
         if resume and run_dir is None:
             raise ConfigError(f"workflow {self.name!r} is continued from its run directory, and none is given")
         if run_dir is not None and not resume:
             forget_steps(Path(run_dir))
+        with executor.session() if executor is not None else nullcontext():
+            return self._run_steps(executor, run_dir, resume=resume, watch=watch or _nobody)
+
+    def _run_steps(
+        self,
+        executor: Executor | None,
+        run_dir: str | os.PathLike[str] | None,
+        *,
+        resume: Resume,
+        watch: Watch,
+    ) -> WorkflowResult:
         result = WorkflowResult(self.name)
         for number, step in enumerate(self.plan_steps()):
             if step.name in result.steps:
@@ -128,7 +151,7 @@ class Workflow:
                 value = record.read()
                 result.skipped.add(step.name)
             else:
-                value = self._run_step(step, result, executor, folder, resume=resume)
+                value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
                 if isinstance(value, RunResult):
                     if value.was_finished:
                         result.skipped.add(step.name)
@@ -146,6 +169,16 @@ class Workflow:
         folder: Path | None,
         *,
         resume: Resume,
+        watch: Watch,
+    ) -> Any:
+        from curator_core.run import RunState
+
+        state = RunState(folder)
+        with watch(step.name, state):
+            return self._act(step, result, executor, state, resume=resume)
+
+    def _act(
+        self, step: WorkflowStep, result: WorkflowResult, executor: Executor | None, state: RunState, *, resume: Resume
     ) -> Any:
         action = step.action
         if not isinstance(action, Pipeline):
@@ -160,7 +193,11 @@ class Workflow:
             if not isinstance(value, Pipeline):
                 return value
             action = value
-        outcome = action.run(executor, run_dir=folder, resume=resume)
+        outcome = action.run(executor, resume=resume, state=state)
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome
+
+
+def _nobody(step: str, state: RunState) -> AbstractContextManager[object]:  # noqa: ARG001 - the signature is the contract
+    return nullcontext()

@@ -85,6 +85,19 @@ def test_retry_brings_rows_back_once(cli, run_dir, tmp_path):
     assert "(resolved)" in cli("quarantine", "ls", run_dir, "--all").out
 
 
+def test_an_unfinished_run_is_to_be_resumed_first(cli, run_dir, tmp_path):
+    ledger, before = run_dir / "ledger.jsonl", output(tmp_path)
+    lines = ledger.read_text().splitlines(keepends=True)
+    assert "finished" in lines[-1]
+    ledger.write_text("".join(lines[:-1]))  # as if it had been killed just before its end
+    mend(run_dir)
+    refused = cli("quarantine", "retry", run_dir)
+    assert (refused.status, refused.out) == (1, "")
+    assert "is not finished" in refused.err
+    assert "--resume" in refused.err
+    assert output(tmp_path) == before
+
+
 def test_a_dry_run_says_what_would_be_done(cli, run_dir, tmp_path):
     before = output(tmp_path)
     mend(run_dir)

@@ -117,7 +117,7 @@ def test_unexpected_exception_is_one_line_with_a_hint(cli, write_pipeline, monke
     monkeypatch.setattr("curator_core.run.run_plan", broken)
     outcome = cli("run", write_pipeline("version: 1\nstages: [toy.rows]\n"))
     assert outcome.status == 1
-    assert outcome.err.splitlines()[0] == "error: unexpected ZeroDivisionError: surprise"
+    assert outcome.err.splitlines()[1] == "error: unexpected ZeroDivisionError: surprise"
     assert "--traceback" in outcome.err
 
 
@@ -153,8 +153,8 @@ def test_first_interrupt_finishes_the_tasks_in_hand_and_summarises(environment, 
 def test_second_interrupt_stops_at_once(environment, write_pipeline, tmp_path):
     process = start_slow_run(environment, write_pipeline, tmp_path, 600)
     process.send_signal(signal.SIGINT)
-    first_line = process.stderr.readline()
-    assert "press Ctrl-C again" in first_line
+    assert process.stderr.readline() == "executor local (CURATOR_EXECUTOR is set)\n"
+    assert "press Ctrl-C again" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130

@@ -7,7 +7,7 @@ from curator_core import ActorPoolExecutor, LocalExecutor, RayDataExecutor, Stre
 EXECUTORS = {
     "local": LocalExecutor,
     "threads": lambda **options: LocalExecutor(threads=2, **options),
-    "actor_pool": lambda **options: ActorPoolExecutor(actors_per_stage=2, **options),
+    "actor_pool": lambda **options: ActorPoolExecutor(actors_per_stage=1, **options),
     "ray_data": lambda **options: RayDataExecutor(actors_per_stage=1, **options),
     "streaming": StreamingExecutor,
 }

@@ -176,7 +176,7 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
     assert json.loads((run_dir / "result.json").read_text())["quarantined"] == 1
     assert "NoSevens" in (run_dir / "plan.txt").read_text()
 
-    mended = Pipeline("p", stages=[Twice().with_(name="NoSevens"), OnlySmall()])
+    mended = Pipeline("p", stages=[Twice().with_(name="NoSevens")])
     again = retry_quarantined(run_dir, pipeline=mended, executor=make_executor())
     assert again.resolved == [record.record_id]
     assert sorted(task.task_id for task in again.outputs) == [f"1/q{record.record_id}/{n}" for n in range(2)]

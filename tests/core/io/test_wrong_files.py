@@ -5,36 +5,17 @@ import io
 import os
 import socket
 import tarfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import pyarrow as pa
 import pytest
+from plain_readers import ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
-from curator_core.io import TableReader, write_arrow, write_parquet
+from curator_core.io import write_arrow, write_parquet
 from curator_core.tasks import TableBatch
 
 GOOD = b'{"text": "good"}\n'
-
-
-@dataclass
-class ReadLines(TableReader):
-    name = "lines"
-    format: ClassVar[str] = "jsonl"
-
-
-@dataclass
-class ReadCsv(TableReader):
-    name = "csv"
-    format: ClassVar[str] = "csv"
-
-
-@dataclass
-class ReadParquet(TableReader):
-    name = "parquet"
-    format: ClassVar[str] = "parquet"
 
 
 def run(reader, *more):
@@ -62,10 +43,11 @@ def folder(tmp_path):
     [
         ('{"text": "größer"}\n'.encode("utf-16"), "UTF-16"),
         ('{"text": "größer"}\n'.encode("utf-32"), "UTF-32"),
-        (gzip.compress(GOOD), "gzip data"),
+        (gzip.compress(GOOD, mtime=0), "gzip data"),
         (b"PK\x03\x04 and so on", "zip archive"),
         (b"\x89PNG\r\n\x1a\n", "PNG image"),
     ],
+    ids=["utf-16", "utf-32", "gzip", "zip", "png"],
 )
 def test_lines_that_are_something_else_are_reported_once_and_by_name(folder, content, what):
     (folder / "m.jsonl").write_bytes(content)

@@ -34,6 +34,7 @@ def tell(stats, kind, task_id, amount):
         recording = Recording()
         recording.drop(f"reason {amount}", amount)
         recording.scores.add_values([float(amount), -2.0])
+        recording.count(requests=amount, cost=amount / 4)
         stats.keep(recording)
     elif kind == "add":
         stats.add(retries=amount)

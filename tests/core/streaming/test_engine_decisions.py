@@ -19,6 +19,7 @@ from curator_core.executors.streaming.chunk_sizing import (
     ChunkSizer,
     call_target_s,
     calls_in_flight,
+    least_behind,
 )
 from curator_core.executors.streaming.estimator import StepEstimator
 from curator_core.executors.streaming.model import CallResult, Held, Node, StepSpec
@@ -107,6 +108,15 @@ def test_a_change_of_speed_is_noticed_within_a_few_calls_and_noise_is_not():
         estimate.add(tasks=1, outputs=1, size_bytes=1, service_s=0.4)
     assert estimate.service_s == pytest.approx(0.4, rel=0.1)
     assert estimate.with_running([2.0, 2.0]) == 2.0
+
+
+def test_first_calls_of_one_task_do_not_outweigh_a_call_of_many():
+    """A call of one task is mostly what a call costs; counted by calls, it took twenty more to find the right size."""
+    estimate = StepEstimator()
+    for _ in range(4):
+        estimate.add(tasks=1, outputs=1, size_bytes=0, service_s=200e-6)
+    estimate.add(tasks=96, outputs=96, size_bytes=0, service_s=96 * 10e-6)
+    assert estimate.service_s == pytest.approx((4 * 200e-6 + 96 * 10e-6) / 100)
 
 
 def test_few_calls_of_several_tasks_show_a_change_as_well():
@@ -239,6 +249,13 @@ def test_calls_are_whole_batches(batch, service_s, task_bytes):
     size = ChunkSizer(batch).size(service_s=service_s, task_bytes=task_bytes)
     assert size >= batch
     assert size % batch == 0
+
+
+def test_behind_a_long_call_there_is_time_to_wait_for_more_tasks():
+    assert least_behind(8, 1, call_s=0.4) == 6
+    assert least_behind(1, 1, call_s=0.4) == 1
+    assert least_behind(400, 150, call_s=0.04) == 150  # a short one is over too soon
+    assert least_behind(1, 1, call_s=None) == 1
 
 
 def test_short_calls_are_prefetched_more():

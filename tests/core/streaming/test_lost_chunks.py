@@ -2,7 +2,12 @@
 
 from types import SimpleNamespace
 
+import pytest
+
+from curator_core import Task
+from curator_core.executors.streaming.chunk_codec import decode, encode
 from curator_core.executors.streaming.model import Chunk
+from curator_core.executors.streaming.payload_handles import fetch, keep
 from curator_core.executors.streaming.run_loop import _lost_chunks
 
 
@@ -27,3 +32,20 @@ def test_a_chunk_that_another_call_has_reported_is_still_to_come():
 
 def test_a_chunk_that_was_made_again_meanwhile_is_not_lost():
     assert _lost_chunks([chunk("new")], SimpleNamespace(object_ref_hex="aa")) == []
+
+
+def test_small_source_tasks_travel_in_the_call_and_cannot_be_lost():
+    payload, size_bytes = encode([Task(data=1)])
+    handle = keep(payload, size_bytes)
+    assert fetch(handle) is payload
+    source, other = Chunk(0, 1, size_bytes, handle), chunk("bb")
+    assert _lost_chunks([source, other], SimpleNamespace()) == [other]
+    assert _lost_chunks([source, other], SimpleNamespace(object_ref_hex="bb")) == [other]
+
+
+@pytest.mark.usefixtures("ray_session")
+def test_large_source_tasks_go_through_the_store():
+    payload, size_bytes = encode([Task(data=b"x" * 200_000)])
+    handle = keep(payload, size_bytes)
+    assert handle is not payload
+    assert decode(fetch(handle))[0].data == b"x" * 200_000

@@ -44,6 +44,14 @@ def test_a_swap_of_speeds_is_followed_within_seconds(runs, is_held):
         assert figures["workers_at_end"] == [4, 1, 2]
 
 
+@pytest.mark.parametrize("is_held", [False, True], ids=IDS)
+def test_tasks_that_trickle_in_are_gathered_into_calls(runs, is_held):
+    """The stages are equally fast, so that queues stay short: sent at once, tasks would make 1,500 calls and more."""
+    result = runs.three_sleepers(is_held=is_held).simulate()
+    assert result.outputs == 1_000
+    assert result.calls < 1_450
+
+
 @pytest.mark.parametrize(("workers", "tasks", "most"), [(100, 4_000, 1.02), (10_000, 8_000, 1.2)])
 def test_five_stages_come_near_the_ideal_makespan(runs, workers, tasks, most):
     """On ten thousand workers the run is so short here that its ends weigh much; the benchmark has a million tasks."""

@@ -1,4 +1,4 @@
-"""Held GPUs, bounded memory, batch mode."""
+"""Held GPUs, fixed pools, batch mode. Bounded memory is shown in tests/chaos."""
 
 import time
 
@@ -22,26 +22,11 @@ class Sleep(ProcessingStage[Task, Task]):
         return task
 
 
-class Grow(ProcessingStage[Task, Task]):
-    fuse = False
-
-    def process(self, task):
-        return task.with_data(bytes(4 << 20))
-
-
-class Measure(ProcessingStage[Task, Task]):
-    fuse = False
-
-    def process(self, task):
-        time.sleep(0.01)
-        return task.with_data(len(task.data))
-
-
 def test_gpus_go_to_the_stages_that_need_them():
     gpu = Resources(cpus=0, gpus=1)
     stages = [Sleep(0.02).with_(name="fast", resources=gpu), Sleep(0.1).with_(name="slow", resources=gpu)]
-    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(300))
-    assert [task.data for task in result] == list(range(300))
+    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(150))
+    assert [task.data for task in result] == list(range(150))
     fast, slow = (result.stats[name].workers for name in ("fast", "slow"))
     end_s = fast[-1][0]  # from then on, its GPU is free for the other
     assert max(count for second, count in slow if second < end_s) == 3
@@ -52,14 +37,6 @@ def test_a_fixed_number_of_workers_is_kept():
     stage = Sleep(0.01).with_(workers=2)
     result = Pipeline("p", stages=[stage]).run(StreamingExecutor(), initial_tasks=tasks(100))
     assert max(count for _, count in result.stats["Sleep"].workers) == 2
-
-
-def test_large_payloads_stay_within_the_memory_limit():
-    limit = 100 << 20
-    executor = StreamingExecutor(memory_limit_bytes=limit)
-    result = Pipeline("p", stages=[Grow(), Measure()]).run(executor, initial_tasks=tasks(200))
-    assert [task.data for task in result] == [4 << 20] * 200
-    assert 4 << 20 <= result.peak_object_store_bytes <= limit
 
 
 def test_batch_mode_finishes_each_step_before_the_next():
@@ -74,8 +51,3 @@ def test_batch_mode_finishes_each_step_before_the_next():
     result = Pipeline("p", stages=stages).run(StreamingExecutor(mode="batch"), initial_tasks=source)
     assert len(result) == 200
     assert max(task.data[0] for task in result) <= min(task.data[1] for task in result)
-
-
-def test_empty_input_gives_an_empty_result():
-    result = Pipeline("p", stages=[Sleep(0)]).run(StreamingExecutor(), initial_tasks=[])
-    assert len(result) == 0

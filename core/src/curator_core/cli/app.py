@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from curator_core.cli.command_table import BUILT_IN, find_command, plugin_comman
 from curator_core.cli.failures import TRACEBACK_VARIABLE, report_failure, wants_traceback
 from curator_core.cli.terminal import columns_text, message, print_data, warning
 from curator_core.errors import ConfigError
-from curator_core.redaction import RedactingFormatter
+from curator_core.redaction import redact_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``curator`` with some arguments (those of the process unless given) and return the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _survive_any_text()
-    _redact_warnings()
+    redact_logs()
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()  # here, where a reader that went away can still be met
@@ -100,12 +99,6 @@ def _survive_any_text() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _redact_warnings() -> None:
-    """Keep secrets out of what libraries and stages log where nobody has set logging up: Python prints warnings."""
-    if logging.lastResort is not None:
-        logging.lastResort.setFormatter(RedactingFormatter())
 
 
 def _drop_output() -> None:

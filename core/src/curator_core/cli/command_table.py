@@ -62,13 +62,14 @@ class Command:
 
 
 BUILT_IN = (
-    Command("run", "Run a pipeline.", "run"),
+    Command("run", "Run a pipeline or a workflow.", "run"),
     Command("validate", "Check pipeline files without running them.", "validate"),
     Command("explain", "Show what a pipeline would do: stages, resources, columns.", "explain"),
     Command("preview", "Show a few rows before and after each stage.", "preview"),
     Command("quarantine", "Look at what could not be processed, and retry it.", "quarantine"),
     Command("simulate", "Show how a pipeline would run on many machines, in virtual time.", "simulate"),
     Command("stages", "List the installed stages, or show one.", "stages"),
+    Command("workflows", "List the installed workflows, or show one.", "workflows"),
     Command("plugins", "List the plugins and their state.", "plugins"),
     Command("plugin", "Start a plugin of your own, or check one.", "plugin"),
     Command("schema", "Print a JSON schema of pipeline files, for editors.", "schema"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import threading
 from contextlib import contextmanager
@@ -12,9 +13,10 @@ from curator_core.cli import exit_codes
 from curator_core.cli.terminal import message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import argparse
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Interruption", "stop_on_signal"]
+__all__ = ["Interruption", "how_to_go_on", "stop_on_signal"]
 
 _AGAIN = {
     signal.SIGINT: "press Ctrl-C again to stop at once",
@@ -55,3 +57,21 @@ def stop_on_signal(stop_requested: threading.Event) -> Iterator[Interruption]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def how_to_go_on(args: argparse.Namespace) -> str:
+    """Return the command that continues an interrupted run."""
+    if args.run_dir is None:
+        return "stopped; only a run with --run-dir can go on where it was"
+    if args.limit is not None:
+        return "stopped; a run with --limit cannot go on where it was"
+    return f"stopped; to go on:\n    {shlex.join(['curator', *_with_resume(args.arguments)])}"
+
+
+def _with_resume(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of a run as those that continue it.
+
+    >>> _with_resume(["run", "p.yaml", "--run-dir", "r", "--resume=changed"])
+    ['run', 'p.yaml', '--run-dir', 'r', '--resume']
+    """
+    return [*(each for each in arguments if each not in ("--resume", "--resume=changed")), "--resume"]

@@ -112,6 +112,9 @@ def preview_plan(plan: Plan, *, rows: int) -> Preview:
             later = [each.stage.name for each in plan.stages[position:]]
             preview.stages.extend(StagePreview(name, note="not run in a preview") for name in later)
             break
+        if planned.stage.writes_files:
+            preview.stages.append(StagePreview(planned.stage.name, note="not run in a preview"))
+            continue
         step, tables = _run_stage(planned, tables, numbers)
         preview.stages.append(step)
         if not tables:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from curator_core.executors.base import Executor
     from curator_core.registry import Registry
 
-__all__ = ["DEFAULT_EXECUTOR", "executor_class", "make_executor", "short_names"]
-
-DEFAULT_EXECUTOR = "local"
+__all__ = ["executor_class", "make_executor", "short_names"]
 
 
 def make_executor(name: str, options: Mapping[str, Any], *, registry: Registry | None = None) -> Executor:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from curator_core.config.document import parse_document
-from curator_core.config.executors import DEFAULT_EXECUTOR, executor_class
+from curator_core.config.executors import executor_class
 from curator_core.config.params import check_options, check_params, construct
 from curator_core.config.problems import Problem, did_you_mean, one_line, render_path
 from curator_core.config.variables import Variables
 from curator_core.errors import ConfigError, CuratorError, PipelineError
 from curator_core.pipeline import Pipeline
+from curator_core.specs import WorkflowSpec
+from curator_core.workflow import Workflow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +31,7 @@ __all__ = ["FILE_VERSION", "LoadedPipeline", "load_pipeline"]
 
 FILE_VERSION = 1
 """Version of the file format, which a file must state."""
-_TOP_LEVEL = ("version", "name", "description", "stages", "executor")
+_TOP_LEVEL = ("version", "name", "description", "stages", "workflow", "executor")
 
 
 @dataclass(frozen=True)
@@ -38,17 +40,19 @@ class LoadedPipeline:
 
     Args:
         pipeline: The pipeline.
-        executor_name: Executor the file asks for.
+        executor_name: Executor the file asks for, if it names one.
         executor_options: Arguments for it.
         path: The file; None when the text was given.
         stage_lines: Line of each stage by its name.
+        workflow: The workflow, where the file names one instead of stages.
     """
 
     pipeline: Pipeline
-    executor_name: str = DEFAULT_EXECUTOR
+    executor_name: str | None = None
     executor_options: Mapping[str, Any] = field(default_factory=dict)
     path: pathlib.Path | None = None
     stage_lines: Mapping[str, int] = field(default_factory=dict)
+    workflow: Workflow | None = None
 
     def build(self, *, check_inputs: bool = True) -> Plan:
         """Build the pipeline; what is wrong with it is reported with the file and, where it tells, the line.
@@ -56,6 +60,11 @@ class LoadedPipeline:
         Raises:
             PipelineError: The pipeline cannot run as it is.
         """
+        if self.workflow is not None:
+            raise PipelineError(
+                f"{self.path or '<text>'} is a workflow, whose pipelines are known only as it runs",
+                fix="curator run and curator validate take it",
+            )
         try:
             return self.pipeline.build(check_inputs=check_inputs)
         except PipelineError as error:
@@ -136,11 +145,14 @@ class _FileReader:
             if key not in _TOP_LEVEL:
                 self._document.complain((str(key),), f"unknown key{did_you_mean(key, _TOP_LEVEL)}")
         self._check_version(data)
-        stages = self._stages(data)
+        workflow = self._workflow(data["workflow"]) if "workflow" in data else None
+        if "workflow" in data and "stages" in data:
+            self._document.complain(("workflow",), "a file has stages or a workflow, not both")
+        stages = [] if "workflow" in data else self._stages(data)
         default_name = path.stem if path is not None else "pipeline"
         pipeline = Pipeline(self._text(data, "name", default_name), self._text(data, "description", ""), stages)
-        name, options = self._executor(data.get("executor", DEFAULT_EXECUTOR))
-        return LoadedPipeline(pipeline, name, options, path, self._lines)
+        name, options = self._executor(data["executor"]) if "executor" in data else (None, {})
+        return LoadedPipeline(pipeline, name, options, path, self._lines, workflow)
 
     def _check_version(self, data: dict[Any, Any]) -> None:
         if "version" not in data:
@@ -170,6 +182,24 @@ class _FileReader:
             if ("stages", position) not in self._document.unreadable
         )
         return [stage for stage in stages if stage is not None]
+
+    def _workflow(self, entry: Any) -> Workflow | None:
+        """Make the workflow of an entry such as ``dedup.fuzzy: {input_path: corpus}``."""
+        path: Path = ("workflow",)
+        name, params, options = self._parts(entry, path)
+        if name is None or params is None:
+            return None
+        if options:
+            self._document.complain((*path, "with"), "a workflow takes no options; its parameters stand below its name")
+        inside = (*path, name) if isinstance(entry, dict) else path
+        try:
+            target = self._registry.find(WorkflowSpec, name).load()
+        except CuratorError as error:
+            self._document.complain(inside, one_line(error), where="workflow")
+            return None
+        workflow, faults = construct(target, params)
+        self._note(faults, inside, f"workflow {name}")
+        return workflow if isinstance(workflow, Workflow) else None
 
     def _stage(self, entry: Any, path: Path) -> ProcessingStage[Any, Any] | None:
         name, params, options = self._parts(entry, path)
@@ -219,12 +249,12 @@ class _FileReader:
         self._document.complain(path, f"expected {what} as a mapping such as {{key: value}}, got {value!r}")
         return None
 
-    def _executor(self, value: Any) -> tuple[str, dict[str, Any]]:
+    def _executor(self, value: Any) -> tuple[str | None, dict[str, Any]]:
         options = dict(value) if isinstance(value, dict) else {"name": value}
         name = options.pop("name", None)
         if not isinstance(name, str):
             self._document.complain(("executor",), "expected a name, or a mapping such as {name: local, threads: 4}")
-            return DEFAULT_EXECUTOR, {}
+            return None, {}
         try:
             cls = executor_class(name, self._registry)
         except CuratorError as error:

@@ -56,6 +56,7 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
             bare.append(name)
             stages[name]["type"] = ["object", "null"]
     schema = _file_schema(stages, bare, options, _executor_schemas(registry))
+    schema["properties"]["workflow"] = _workflow_schema(registry)
     schema["$defs"] = definitions | _lift_definitions(schema)
     if left_out:
         schema["$comment"] = "left out: " + "; ".join(left_out)
@@ -84,8 +85,21 @@ def _file_schema(
         },
         "executor": {"anyOf": executors, "description": "How to run it."},
     }
-    schema = _object(properties, description="A curator pipeline.", required=["version", "stages"])
+    schema = _object(properties, description="A curator pipeline or workflow.", required=["version"])
+    schema["oneOf"] = [{"required": ["stages"]}, {"required": ["workflow"]}]
     return {"$schema": DIALECT, "title": "curator pipeline", **schema}
+
+
+def _workflow_schema(registry: Registry) -> dict[str, Any]:
+    """Return the schema of a workflow, in the place of stages; one that cannot be imported is left out."""
+    schemas: dict[str, Any] = {}
+    for name, registered in registry.workflows.items():
+        try:
+            schemas[name] = _parameters_schema(registered.load())
+        except CuratorError:
+            continue
+        schemas[name]["description"] = registered.spec.summary
+    return {**_object(schemas, description="A whole job, instead of stages."), "minProperties": 1, "maxProperties": 1}
 
 
 def _stage_schema(cls: type, *, is_class: bool) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from curator_core.stage import OnError  # noqa: TC001 - read at run time when a 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from curator_core.errors import WorkerDiedError
     from curator_core.executors.prepared_step import PreparedStep
@@ -111,6 +112,9 @@ class ActorPoolExecutor(Executor):
                 feed = StoredFeed(finished.outputs for finished in done)
             for finished in stages[-1].finished(feed):
                 yield from self._fetch(finished)
+
+    def session(self) -> AbstractContextManager[object]:
+        return connect(self.address, self.cpus, self.gpus)
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
         return sorted(outputs, key=lambda task: self._order.get(task.task_id, ()))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from curator_core.plan import Plan
     from curator_core.run import RunState
@@ -40,6 +42,10 @@ class Executor(ABC):
     def is_limited(self) -> bool:
         """Whether it processes a part of the input only, so that what it has done cannot be told by source task."""
         return False
+
+    def session(self) -> AbstractContextManager[object]:
+        """Return a context in which several runs share what is costly to start: a cluster, say."""
+        return nullcontext()
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
         """Return finished outputs in the order of their sources, where the executor knows it."""

@@ -26,6 +26,7 @@ from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from curator_core.executors.prepared_step import PreparedRun, PreparedStep
     from curator_core.plan import Plan, PlannedStage
@@ -82,6 +83,9 @@ class RayDataExecutor(Executor):
         self.max_attempts = max_attempts
         self.max_failed_fraction = checked_fraction(max_failed_fraction)
         self.quarantine_payload = quarantine_payload
+
+    def session(self) -> AbstractContextManager[object]:
+        return connect(self.address, self.cpus, self.gpus)
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         policy = ErrorPolicy(self.on_error, self.max_attempts)

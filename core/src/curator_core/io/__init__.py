@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from curator_core.io.atomic import atomic_output
     from curator_core.io.csv import read_csv, write_csv
     from curator_core.io.folder_reader import FolderReader, ReadFiles
+    from curator_core.io.folder_writer import FolderWriter
     from curator_core.io.formats import FORMATS, Format, sniff_columns
     from curator_core.io.jsonl import read_jsonl, write_jsonl
     from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
     from curator_core.io.list_stage import ListFiles
     from curator_core.io.parquet import read_parquet, write_parquet
     from curator_core.io.paths import FileEntry, list_files
+    from curator_core.io.piece_reader import PieceReader
     from curator_core.io.splitting import plan_slices
     from curator_core.io.table_reader import ReadTable, TableReader
     from curator_core.io.table_writer import TableWriter
@@ -28,9 +30,11 @@ _HOME = {
     "FORMATS": "formats",
     "FileEntry": "paths",
     "FolderReader": "folder_reader",
+    "FolderWriter": "folder_writer",
     "Format": "formats",
     "Limits": "limits",
     "ListFiles": "list_stage",
+    "PieceReader": "piece_reader",
     "ReadFiles": "folder_reader",
     "ReadTable": "table_reader",
     "TableReader": "table_reader",
@@ -54,9 +58,11 @@ __all__ = [
     "FORMATS",
     "FileEntry",
     "FolderReader",
+    "FolderWriter",
     "Format",
     "Limits",
     "ListFiles",
+    "PieceReader",
     "ReadFiles",
     "ReadTable",
     "TableReader",

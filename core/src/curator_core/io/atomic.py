@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["atomic_output", "make_folder", "remove_files", "sync_folder"]
 
 _ONE_REQUEST_BYTES = 64 * 2**20
 _TEMPORARY = ".tmp-"
+_BELOW = re.compile(r"[0-9]+|q[0-9a-f]+")
+"""What ids of tasks have below that of their source: the number of a child, or a retried record."""
 _RENAMING_PROTOCOLS = frozenset({"sftp", "ssh", "hdfs", "arrow_hdfs", "webhdfs", "smb", "ftp", "dbfs"})
 """Filesystems on which an upload becomes visible while it grows; on object stores it appears when it is complete."""
 
@@ -101,15 +104,17 @@ def remove_files(folder: str, stems: Collection[str], *, only_torn: bool = False
 
 
 def _belongs(name: str, stems: frozenset[str]) -> bool:
-    """Return whether a name is a stem with an extension, or with child numbers and an extension.
+    """Return whether a name is a stem with an extension, or with ids of children or of retried rows in between.
 
     >>> _belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), _belongs("part-3f2a.csv", frozenset({"part-3f"}))
     (True, False)
+    >>> _belongs("part-3f2a-0-q1b05.jsonl", frozenset({"part-3f2a"}))
+    True
     """
     stem = name.partition(".")[0]
     while stem not in stems:
         stem, dash, last = stem.rpartition("-")
-        if not dash or not last.isdigit():
+        if not dash or not _BELOW.fullmatch(last):
             return False
     return True
 

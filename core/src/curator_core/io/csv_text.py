@@ -67,5 +67,5 @@ class CsvText(io.RawIOBase):
         try:
             return self._source.read(size)
         except StreamError as error:
-            self.tear = error
+            self.tear = error.apart()
             return b""

@@ -27,7 +27,13 @@ class StreamError(DataError):
 
     def __init__(self, message: str, *, error_type: str, source: str) -> None:
         super().__init__(message, source=source)
+        self.reason = message
         self.error_type = error_type
+        self.path = source
+
+    def apart(self) -> StreamError:
+        """Return the same error without its traceback, for whoever keeps it: the frames hold what was read so far."""
+        return StreamError(self.reason, error_type=self.error_type, source=self.path)
 
 
 class Decompressor:
@@ -67,7 +73,7 @@ class Decompressor:
             self._must_verify = False
         if self._error is not None:
             if not self._left:
-                raise self._error
+                raise self._error.apart()
             size = min(size, self._left)
         data = self._decode(size) if self._held is None else self._held.read(size)
         self._left -= len(data)
@@ -83,7 +89,7 @@ class Decompressor:
                     if self._decoder.given > _HELD_BYTES:
                         self._held = None
         except StreamError as error:
-            self._error = error
+            self._error = error.apart()
             self._left = self._decoder.checked
         if self._held is None:
             self._file.seek(0)

@@ -152,7 +152,7 @@ class _Lines:
         try:
             return self._stream.read(size)
         except StreamError as error:
-            self._tear = error
+            self._tear = error.apart()
             return b""
 
     def _report(self, error_type: str, message: str, beginning: bytes) -> None:

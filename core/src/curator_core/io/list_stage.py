@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.io.compression import compression_of
 from curator_core.io.formats import format_named, sniff_columns
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.paths import list_files
@@ -34,6 +35,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         extensions: Extensions looked for in folders, in place of those of the format.
         block_bytes: Size of a unit of work.
         limit_files: Take only the first so many files.
+        splittable: Cut large files without a format at any byte, unless they are compressed.
         columns: Columns that will be read, checked against the first file before the run.
     """
 
@@ -42,6 +44,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     extensions: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    splittable: bool = field(default=False, kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -54,7 +57,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         """Yield the units of work lazily, in the order of the files."""
         entries = self.files()
         plan = (
-            plan_slices(entries, block_bytes=self.block_bytes)
+            plan_slices(entries, block_bytes=self.block_bytes, splittable=self._is_splittable)
             if self.format is None
             else format_named(self.format).plan(entries, block_bytes=self.block_bytes)
         )
@@ -71,6 +74,9 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         if extensions is None and self.format is not None:
             extensions = list(format_named(self.format).extensions)
         return list_files(self.paths, extensions=extensions)[: self.limit_files]
+
+    def _is_splittable(self, entry: FileEntry) -> bool:
+        return self.splittable and compression_of(entry.path) is None
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the paths match something, and find the columns in the first file.

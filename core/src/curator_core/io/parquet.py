@@ -52,13 +52,18 @@ def read_parquet(
         metadata, schema = parquet.metadata, parquet.schema_arrow
         wanted = _wanted(schema.names, columns)
         groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
-        repeating = repeating_columns(metadata, schema, groups)
+        broken = _broken_groups(parquet, groups)
+        repeating = repeating_columns(metadata, schema, [group for group in groups if group not in broken])
         if repeating:
             parquet = _open(sealed, piece, metadata=metadata, read_dictionary=repeating)
         group_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         first_rows = np.concatenate([[0], np.cumsum(group_rows)])
         for group in groups:
             row = int(first_rows[group])
+            if group in broken:
+                message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {broken[group]}"
+                current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+                continue
             rows = rows_per_batch(metadata.row_group(group), schema, batch_bytes)
             try:
                 for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
@@ -101,7 +106,10 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
     """Return the compressed bytes of every row group; None where the footer cannot be read."""
     try:
         with open_slice(piece) as file:
-            metadata = _open(_sealed(file, piece), piece).metadata
+            parquet = _open(_sealed(file, piece), piece)
+            metadata = parquet.metadata
+            if _broken_groups(parquet, range(metadata.num_row_groups)):
+                return None  # reading it will report why
             return [_compressed_bytes(metadata.row_group(i)) for i in range(metadata.num_row_groups)]
     except DataError:
         return None  # reading it will report why
@@ -131,6 +139,25 @@ def _open(sealed: SealedFile, piece: FileSlice, **options: Any) -> pq.ParquetFil
     check_seal(sealed, schema.metadata, piece.path)
     check_schema(schema, piece.path)
     return parquet
+
+
+def _broken_groups(parquet: pq.ParquetFile, groups: Sequence[int]) -> dict[int, str]:
+    """Return row groups whose description is damaged, and in what way.
+
+    Asking pyarrow about the columns of such a group would end the process; reading from it raises. A sealed file, whose
+    footer is known to be whole, is not looked at.
+    """
+    if SEAL_KEY in (parquet.schema_arrow.metadata or {}):
+        return {}
+    return {group: fault for group in groups if (fault := _fault_of(parquet, group)) is not None}
+
+
+def _fault_of(parquet: pq.ParquetFile, group: int) -> str | None:
+    try:
+        next(parquet.iter_batches(1, row_groups=[group], use_threads=False), None)
+    except _READ_ERRORS as error:
+        return str(error) if "histogram" in str(error) else None  # any other one is met, and told, in reading
+    return None
 
 
 def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | None:

@@ -31,7 +31,7 @@ def rows_per_batch(group: Any, schema: pa.Schema, batch_bytes: int) -> int:
     return int(max(1, batch_bytes // max(in_file, sum(_width(field.type) for field in schema), 1)))
 
 
-def repeating_columns(metadata: Any, schema: pa.Schema, groups: range) -> list[str]:
+def repeating_columns(metadata: Any, schema: pa.Schema, groups: Sequence[int]) -> list[str]:
     """Return the columns of text that are mostly references in some row groups."""
     texts = [field.name for field in schema if _is_text(field.type)]
     try:

@@ -5,32 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import CuratorError, DataError
-from curator_core.io.filesystems import is_transient
 from curator_core.io.formats import format_named
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
-from curator_core.recording import BadRecord, current
-from curator_core.stage import CompositeStage, ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
+from curator_core.io.piece_reader import PieceReader
+from curator_core.stage import CompositeStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, TableBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
-    from curator_core.stage import Columns
+    from curator_core.stage import Columns, ProcessingStage
     from curator_core.tasks import FileSlice
 
 __all__ = ["ReadTable", "TableReader"]
 
 
 @dataclass
-class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
-    """Read units of work into tables of about ``batch_bytes``.
-
-    Neighbouring small files share a table where their columns agree. A file that cannot be read is reported as a bad
-    record; the other files of the unit come out.
+class ReadTable(PieceReader):
+    """Read units of work of a table format into tables of about ``batch_bytes``.
 
     Args:
         format: Table format.
@@ -42,43 +37,16 @@ class ReadTable(ProcessingStage[FileGroupTask, TableBatch]):
 
     format: str
     columns: list[str] | None = field(default=None, kw_only=True)
-    batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
-    limits: Limits = field(default=Limits(), kw_only=True)
-    batch_type: type[TableBatch] = field(default=TableBatch, kw_only=True)
-
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         format_named(self.format)
 
-    def process(self, task: FileGroupTask) -> Iterator[TableBatch]:
-        """Yield the tables of a unit of work."""
-        from curator_core.io.joining import join_tables
-
-        for table in join_tables(self._tables(task.data), self.batch_bytes):
-            yield self.batch_type(data=table, dataset_name=task.dataset_name, meta=dict(task.meta))
+    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+        reader = format_named(self.format)
+        return reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
 
     def outputs(self) -> Columns:
         return _with_provenance_names(self.columns)
-
-    def _tables(self, pieces: Iterable[FileSlice]) -> Iterator[pa.Table]:
-        reader = format_named(self.format)
-        for piece in pieces:
-            tables = reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
-            try:
-                yield from tables
-            except DataError as error:
-                source = error.source or piece.path
-                message = error.message.removeprefix(f"{source}: ")
-                current().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))
-            except CuratorError:
-                raise
-            except Exception as error:
-                # Isolation border: a damaged file may make a parser raise anything, which must not cost its neighbours.
-                if is_transient(error):
-                    raise
-                message = f"the file cannot be read: {type(error).__name__}: {error}"
-                current().bad_record(BadRecord(message, piece.path, 0, error_type=type(error).__name__))
 
 
 @dataclass

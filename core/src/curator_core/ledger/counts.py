@@ -23,13 +23,14 @@ __all__ = ["Counts", "SourceCounts", "SourcedStats"]
 class Counts:
     """Counts of one stage for one source task; only what is not zero takes space."""
 
-    __slots__ = ("dropped", "failed", "numbers", "scores")
+    __slots__ = ("counters", "dropped", "failed", "numbers", "scores")
 
     def __init__(self) -> None:
         self.numbers: dict[str, float] = {}
         self.dropped: dict[str, int] = {}
         self.failed: dict[str, int] = {}
         self.scores: Histogram | None = None
+        self.counters: dict[str, float] = {}
 
     def add(self, name: str, amount: float) -> None:
         """Add to a counter of :class:`StageStats`."""
@@ -38,6 +39,7 @@ class Counts:
     def keep(self, recording: Recording) -> None:
         """Add what a call reported."""
         _add_all(self.dropped, recording.dropped)
+        _add_all(self.counters, recording.counters)
         if recording.scores.count:
             self.scores = self.scores or Histogram()
             self.scores.merge(recording.scores)
@@ -48,6 +50,7 @@ class Counts:
             self.add(name, amount)
         _add_all(self.dropped, other.dropped)
         _add_all(self.failed, other.failed)
+        _add_all(self.counters, other.counters)
         if other.scores is not None:
             self.scores = self.scores or Histogram()
             self.scores.merge(other.scores)
@@ -58,6 +61,7 @@ class Counts:
             setattr(stats, name, getattr(stats, name) + amount)
         stats.dropped.update(self.dropped)
         stats.failed.update(self.failed)
+        stats.counters.update(self.counters)
         if self.scores is not None:
             stats.scores.merge(self.scores)
 
@@ -72,6 +76,8 @@ class Counts:
             plain["dropped"] = self.dropped
         if self.failed:
             plain["failed"] = self.failed
+        if self.counters:
+            plain["counters"] = self.counters
         if self.scores is not None:
             scores = self.scores
             plain["scores"] = {"min": scores.minimum, "max": scores.maximum, "bins": sorted(scores.bins.items())}
@@ -84,6 +90,7 @@ class Counts:
         rest = dict(plain)
         counts.dropped = dict(rest.pop("dropped", {}))
         counts.failed = dict(rest.pop("failed", {}))
+        counts.counters = dict(rest.pop("counters", {}))
         scores = rest.pop("scores", None)
         if scores is not None:
             counts.scores = Histogram(minimum=scores.get("min", math.inf), maximum=scores.get("max", -math.inf))
@@ -192,7 +199,7 @@ class SourcedStats(StageStats):
         return {key: value for key, value in super().__getstate__().items() if key not in ("_counts", "_current")}
 
 
-def _add_all(sums: dict[str, int], amounts: Mapping[str, int]) -> None:
+def _add_all(sums: dict[str, Any], amounts: Mapping[str, Any]) -> None:
     for name, amount in amounts.items():
         sums[name] = sums.get(name, 0) + amount
 

@@ -13,6 +13,7 @@ from curator_core.ledger.ledger_file import LedgerFile, header, read_ledger
 from curator_core.ledger.missing_outputs import missing_outputs
 from curator_core.ledger.resume import current_sources, decide
 from curator_core.ledger.run_ledger import RunLedger
+from curator_core.quarantine.settlement import finish_interrupted
 from curator_core.run_directory import LEDGER_FILE
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from curator_core.run_directory import RunDirectory
     from curator_core.tasks import Task
 
-__all__ = ["Opened", "open_ledger", "remove_torn"]
+__all__ = ["Opened", "only_run", "open_ledger", "remove_torn", "start_over"]
 
 _log = logging.getLogger(__name__)
 _LOCK_FILE = "ledger.lock"
@@ -54,12 +55,13 @@ def open_ledger(
         LedgerError: Another run is writing it, or it cannot be read or written.
         ResumeError: It belongs to another pipeline or to other input.
     """
-    with _only_run(directory.path):
+    with only_run(directory.path):
         path = directory.path / LEDGER_FILE
         content = _read(path, needed=bool(resume))
         if content is None or not resume:
             opened = _start_afresh(directory, plan, path, content, resume=resume)
         else:
+            finish_interrupted(directory.quarantine)
             sources = current_sources(plan, initial_tasks)
             decision = decide(
                 content,
@@ -77,6 +79,17 @@ def open_ledger(
         finally:
             if opened.ledger is not None:
                 opened.ledger.close()
+
+
+def start_over(directory: RunDirectory, plan: Plan) -> None:
+    """Remove what an earlier run has left in the directory, and the files that retries of its quarantine wrote.
+
+    Those have names that no run gives to files, so nothing would replace them, and their rows would come out twice.
+    """
+    directory.forget_ledger()  # first: were it to call the run finished, a crash here would lose those files
+    retried = {record.retry_id for record in directory.quarantine.records().values() if record.is_part}
+    _remove(directory, plan, retried, only_torn=False)
+    directory.clear()
 
 
 def remove_torn(directory: RunDirectory, plan: Plan, sources: Collection[str]) -> None:
@@ -97,7 +110,7 @@ def _start_afresh(
         remove_torn(directory, plan, content.begun)
     elif resume:
         _log.info("%s holds no run to go on with: this is the first", directory.path)
-    directory.clear()
+    start_over(directory, plan)
     file = LedgerFile(path, [header(plan_identity(plan))])
     return Opened(RunLedger(file, before_commit=directory.sync))
 
@@ -137,7 +150,7 @@ def _read(path: Path, *, needed: bool) -> LedgerContent | None:
 
 
 @contextmanager
-def _only_run(folder: Path) -> Iterator[None]:
+def only_run(folder: Path) -> Iterator[None]:
     """Keep a second run out of the directory; the system lets go of the lock when the process ends, however it does."""
     from filelock import FileLock, Timeout
 

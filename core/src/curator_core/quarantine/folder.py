@@ -3,7 +3,7 @@
 ``records.jsonl`` has one record a line. A record that fails again in a retry is appended again, and the last line of an
 id counts. ``resolved.jsonl`` names the records that were retried with success, with the files that came of it; there
 too the last line counts.
-``payloads/<record>.arrow`` has the rows or the task of a record.
+``payloads/<record>.arrow`` has the rows or the task of a record, and ``retry`` what a retry under way has found so far.
 """
 
 from __future__ import annotations
@@ -60,15 +60,17 @@ class QuarantineFolder:
     def __init__(self, run_dir: str | os.PathLike[str]) -> None:
         self.path = Path(run_dir) / "quarantine"
         self.payloads = self.path / "payloads"
+        self.retry = self.path / "retry"
         self._records = self.path / "records.jsonl"
         self._resolved = self.path / "resolved.jsonl"
 
     def clear(self) -> None:
         """Remove everything: a new run begins."""
+        for folder in (self.retry, self.payloads):
+            if folder.exists():
+                shutil.rmtree(folder)
         for file in (self._records, self._resolved):
             file.unlink(missing_ok=True)
-        if self.payloads.exists():
-            shutil.rmtree(self.payloads)
 
     def add(self, records: Iterable[QuarantineRecord]) -> None:
         """Append records."""
@@ -78,6 +80,8 @@ class QuarantineFolder:
         """Keep only the records of these source tasks, and yield them: the others are going to be made again."""
         if not self._records.exists():
             return
+        forgotten = {each.record_id for each in self.records().values() if source_id(each.task_id) not in sources}
+        self.reopen(sorted(forgotten & self.resolutions().keys()))  # or it would seem resolved when it fails again
         with atomic_output(str(self._records)) as kept:
             for values in _lines(self._records):
                 record = QuarantineRecord.from_dict(values)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, DataError
+from curator_core.errors import ConfigError, DataError, LedgerError
+from curator_core.ledger.ledger_file import read_ledger
+from curator_core.ledger.opening import only_run
 from curator_core.lineage import NumberedTasks, number_sources
 from curator_core.plan import Plan
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry_plan import Verdicts, lay_out, settle_kept, settle_sources
-from curator_core.quarantine.settlement import finish_interrupted, retry_dir, settle
+from curator_core.quarantine.settlement import finish_interrupted, settle
 from curator_core.redaction import MASK
 from curator_core.run import RunState, stream_plan
+from curator_core.run_directory import LEDGER_FILE
 from curator_core.runner import StageRunner
 from curator_core.stage_types import is_known, is_table
-from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch
+from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch, source_id
 
 if TYPE_CHECKING:
     import os
@@ -101,7 +105,8 @@ def retry_quarantined(
         dry_run: Only say what would be done.
 
     Raises:
-        ConfigError: There is no quarantine, or the pipeline is not known.
+        ConfigError: The pipeline is not known.
+        LedgerError: The run is not finished, or is under way.
     """
     from curator_core.config import load_pipeline
     from curator_core.executors.local import LocalExecutor
@@ -109,17 +114,43 @@ def retry_quarantined(
     if getattr(executor, "on_error", "quarantine") == "skip":
         raise ConfigError("a retry that skips failures would lose them", fix="use on_error quarantine or raise")
     folder = QuarantineFolder(run_dir)
-    if not dry_run:
-        finish_interrupted(folder)
+    plan = (pipeline or load_pipeline(plan_file(run_dir)).pipeline).build(check_inputs=False)
+    with only_run(Path(run_dir)) if folder.path.exists() else nullcontext():
+        _check_finished(Path(run_dir))
+        if not dry_run:
+            finish_interrupted(folder)
+        return _retry(folder, plan, executor or LocalExecutor(), choose, initial_tasks, dry_run=dry_run)
+
+
+def _check_finished(run_dir: Path) -> None:
+    """Refuse to retry what a resumed run is going to process again itself: it would come out twice."""
+    content = read_ledger(run_dir / LEDGER_FILE)
+    if content is not None and content.finished is None:
+        raise LedgerError(
+            f"the run in {str(run_dir)!r} is not finished, so what is in its quarantine may not stay there",
+            fix="finish it first: the command that started it, with --resume (in Python resume=True); then retry",
+        )
+
+
+def _retry(
+    folder: QuarantineFolder,
+    plan: Plan,
+    executor: Executor,
+    choose: Callable[[QuarantineRecord], bool] | None,
+    initial_tasks: Iterable[Task[Any]] | None,
+    *,
+    dry_run: bool,
+) -> RetryResult:
     known, resolutions = folder.records(), folder.resolutions()
     unresolved = [record for record in known.values() if record.record_id not in resolutions]
     chosen = [record for record in unresolved if choose is None or choose(record)]
-    plan = (pipeline or load_pipeline(plan_file(run_dir)).pipeline).build(check_inputs=False)
     stages = [planned.stage.name for planned in plan.stages]
     result = RetryResult(lay_out(chosen, unresolved=unresolved, stages=stages))
     if dry_run or not chosen:
         return result
-    attempt = _Attempt(folder, plan, executor or LocalExecutor(), result, initial_tasks)
+    for planned in plan.stages:
+        planned.stage.remove_output({source_id(record.task_id) for record in chosen}, only_torn=True)
+    attempt = _Attempt(folder, plan, executor, result, initial_tasks)
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
     verdicts = Verdicts()
     for stage, records in result.order.kept.items():
@@ -152,7 +183,7 @@ class _Attempt:
         self._executor = executor
         self._result = result
         self._initial_tasks = initial_tasks
-        self._own_dir = retry_dir(folder)
+        self._own_dir = folder.retry
         self._seen: set[str] = set()
 
     def from_stage(
@@ -241,12 +272,11 @@ def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
 def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Iterator[str]:
     """Yield the files that a writer has made of some source tasks."""
     from curator_core.io.filesystems import open_filesystem
-    from curator_core.io.table_writer import TableWriter
+    from curator_core.io.folder_writer import FolderWriter
 
-    if not isinstance(stage, TableWriter):
+    if not isinstance(stage, FolderWriter):
         return
     filesystem, folder = open_filesystem(stage.path)
     for source in sources:
-        name, extension = stage.file_name(source), stage.file_name("")[len("part-") :]
-        for path in filesystem.glob(f"{folder}/{name.removesuffix(extension)}[-.]*"):
+        for path in filesystem.glob(f"{folder}/{stage.file_stem(source)}[-.]*"):
             yield stage.file_path(path.rpartition("/")[2])

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["finish_interrupted", "retry_dir", "settle"]
-
-
-def retry_dir(folder: QuarantineFolder) -> Path:
-    """Return the run directory of a retry, inside the quarantine of the run it belongs to."""
-    return folder.path / "retry"
+__all__ = ["finish_interrupted", "settle"]
 
 
 def settle(folder: QuarantineFolder, verdicts: Verdicts) -> None:
@@ -51,14 +46,14 @@ def finish_interrupted(folder: QuarantineFolder) -> None:
         ]
         records = [QuarantineRecord.from_dict(each) for each in values["records"]]
         _carry_out(folder, Verdicts(resolved, records, values["obsolete"]))
-    elif retry_dir(folder).exists():  # its output files have the names that the next retry gives them
-        shutil.rmtree(retry_dir(folder))
+    elif folder.retry.exists():  # its output files have the names that the next retry gives them
+        shutil.rmtree(folder.retry)
 
 
 def _carry_out(folder: QuarantineFolder, verdicts: Verdicts) -> None:
-    own = QuarantineFolder(retry_dir(folder))
+    own = QuarantineFolder(folder.retry)
     records = [_with_payload(record, own, folder) for record in verdicts.records]
-    _move_files(retry_dir(folder) / "dropped", folder.path.parent / "dropped")
+    _move_files(folder.retry / "dropped", folder.path.parent / "dropped")
     resolutions = folder.resolutions()
     folder.reopen(record.record_id for record in records if record.record_id in resolutions)
     folder.add(records)
@@ -66,7 +61,7 @@ def _carry_out(folder: QuarantineFolder, verdicts: Verdicts) -> None:
     _remove_files(verdicts.obsolete)
     for resolution in verdicts.resolved:
         (folder.payloads / f"{resolution.record_id}.arrow").unlink(missing_ok=True)
-    shutil.rmtree(retry_dir(folder))
+    shutil.rmtree(folder.retry)
 
 
 def _with_payload(record: QuarantineRecord, own: QuarantineFolder, folder: QuarantineFolder) -> QuarantineRecord:
@@ -98,4 +93,4 @@ def _remove_files(paths: Iterable[str]) -> None:
 
 
 def _journal(folder: QuarantineFolder) -> Path:
-    return retry_dir(folder) / "verdicts.json"
+    return folder.retry / "verdicts.json"

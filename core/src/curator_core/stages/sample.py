@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curator_core.stage import Columns
     from curator_core.tasks import TableBatch
 
-__all__ = ["Sample", "hash_numbers", "hash_text"]
+__all__ = ["Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"]
 
 _KEY_SPACE = 2.0**64
 
@@ -55,13 +55,28 @@ class Sample(Filter):
         return [SOURCE_COLUMN, ROW_COLUMN] if self.id_field is None else [self.id_field]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        if self.id_field is None:
-            sources = _hash_column(batch.series(SOURCE_COLUMN), self.seed)
-            keys = hash_numbers(sources ^ hash_numbers(batch.series(ROW_COLUMN), self.seed), self.seed)
-        else:
-            keys = _hash_column(batch.series(self.id_field), self.seed)
-        position = keys.cast(pl.Float64) / _KEY_SPACE
+        position = shares_of(row_keys(batch, self.seed, self.id_field))
         return Verdict(position, {"not_sampled": position >= self.share})
+
+
+def row_keys(batch: TableBatch, seed: int, id_field: str | None = None) -> pl.Series:
+    """Return a 64-bit number for every row that depends on what the row is, and on the seed, alone.
+
+    Args:
+        batch: The rows.
+        seed: Another seed gives other, independent numbers.
+        id_field: Column that identifies a row; its source file and place there unless given.
+    """
+    if id_field is not None:
+        return _hash_column(batch.series(id_field), seed)
+    sources = _hash_column(batch.series(SOURCE_COLUMN), seed)
+    return hash_numbers(sources ^ hash_numbers(batch.series(ROW_COLUMN), seed), seed)
+
+
+def shares_of(keys: pl.Series) -> pl.Series:
+    """Return each 64-bit number as a share of all there are, from 0 to 1."""
+    shares: pl.Series = keys.cast(pl.Float64) / _KEY_SPACE
+    return shares
 
 
 def hash_numbers(numbers: pl.Series, seed: int) -> pl.Series:
@@ -94,7 +109,7 @@ def _hash_column(values: pl.Series, seed: int) -> pl.Series:
     if values.dtype.is_integer():
         return hash_numbers(values, seed)
     if values.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
-        raise StageError(f"core.sample: column {values.name!r} holds {values.dtype}, not text or whole numbers")
+        raise StageError(f"column {values.name!r} holds {values.dtype}, not text or whole numbers")
     # Each distinct text once: a batch has few source files.
     texts = values.cast(pl.String)
     distinct = texts.drop_nulls().unique()

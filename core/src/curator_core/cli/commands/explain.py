@@ -12,6 +12,7 @@ from curator_core.cli.pipeline_arguments import (
     load,
 )
 from curator_core.cli.terminal import print_data, print_json
+from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
 
 if TYPE_CHECKING:
     import argparse
@@ -39,15 +40,24 @@ def run(args: argparse.Namespace) -> None:
     if loaded.pipeline.description:
         print_data(loaded.pipeline.description)
     print_data(plan.describe())
+    choice = _executor(plan, loaded)
     options = "".join(f" {name}={value}" for name, value in loaded.executor_options.items())
-    print_data(f"executor {loaded.executor_name}{options}")
+    print_data(f"executor {choice.name}{options} ({choice.reason})")
+
+
+def _executor(plan: Plan, loaded: LoadedPipeline) -> ExecutorChoice:
+    if loaded.executor_name is None:
+        return default_here(plan)
+    return ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
 
 
 def _plan_values(plan: Plan, loaded: LoadedPipeline) -> dict[str, Any]:
+    choice = _executor(plan, loaded)
     return {
         "name": plan.pipeline_name,
         "description": loaded.pipeline.description,
-        "executor": {"name": loaded.executor_name, **loaded.executor_options},
+        "executor": {"name": choice.name, **loaded.executor_options},
+        "executor_reason": choice.reason,
         "stages": [_stage_values(planned) for planned in plan.stages],
     }
 

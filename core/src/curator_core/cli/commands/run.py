@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
-from curator_core.cli.interruption import stop_on_signal
+from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import message, print_data, print_json
+from curator_core.cli.workflow_run import run_workflow
 from curator_core.errors import ConfigError, CuratorError
+from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
 from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from curator_core.cli.interruption import Interruption
     from curator_core.config import LoadedPipeline
@@ -88,15 +89,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the pipeline, show progress, then the summary."""
+    from curator_core.plan import Plan
     from curator_core.run import RunState, run_plan
 
     if args.save_dropped and args.run_dir is None:
         raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")
     loaded = load(args.pipeline, args.variables)
-    executor = _executor(loaded, args)
+    named = _named_executor(loaded, args)
+    executor = None if named is None else _executor(named.name, loaded, args)  # before a look at any input
+    if loaded.workflow is not None:
+        # Which stages its pipelines have is known only as it runs, so they cannot have a say in the choice.
+        choice = named or default_here(Plan(loaded.pipeline, ()))
+        return run_workflow(loaded.workflow, executor or _executor(choice.name, loaded, args), args)
     if args.save_dropped:
         _save_dropped(loaded.pipeline)
     plan = loaded.build()
+    choice = named or default_here(plan)
+    executor = executor or _executor(choice.name, loaded, args)
+    if named is None and not args.quiet:
+        message(f"executor {choice.name} ({choice.reason})")
     state = RunState(args.run_dir)
     with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state, resume=args.resume)
@@ -107,15 +118,20 @@ def run(args: argparse.Namespace) -> int:
     elif not args.quiet:
         print_data(redact(_summary(result)))
     if result.interrupted:
-        message(_how_to_go_on(args))
+        message(how_to_go_on(args))
     return _status(result, interruption)
 
 
-def _executor(loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
-    """Make the executor: what the command line says wins over what the file says."""
+def _named_executor(loaded: LoadedPipeline, args: argparse.Namespace) -> ExecutorChoice | None:
+    """Return the executor that is asked for: what the command line says wins over what the file says."""
+    if args.executor is not None:
+        return ExecutorChoice(args.executor, "named by --executor")
+    return None if loaded.executor_name is None else ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
+
+
+def _executor(name: str, loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
     from curator_core.config.executors import make_executor
 
-    name = args.executor or loaded.executor_name
     # Options in the file belong to the executor that the file names.
     options: dict[str, Any] = dict(loaded.executor_options) if name == loaded.executor_name else {}
     given = {option: value for option in _EXECUTOR_OPTIONS if (value := getattr(args, option)) is not None}
@@ -173,24 +189,6 @@ def _summary(result: RunResult) -> str:
 def _resumed(result: RunResult) -> str:
     count = result.resumed_sources
     return f"{count:,} source task{'' if count == 1 else 's'}"
-
-
-def _how_to_go_on(args: argparse.Namespace) -> str:
-    """Return the command that continues an interrupted run."""
-    if args.run_dir is None:
-        return "stopped; only a run with --run-dir can go on where it was"
-    if args.limit is not None:
-        return "stopped; a run with --limit cannot go on where it was"
-    return f"stopped; to go on:\n    {shlex.join(['curator', *_with_resume(args.arguments)])}"
-
-
-def _with_resume(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of a run as those that continue it.
-
-    >>> _with_resume(["run", "p.yaml", "--run-dir", "r", "--resume=changed"])
-    ['run', 'p.yaml', '--run-dir', 'r', '--resume']
-    """
-    return [*(each for each in arguments if each not in ("--resume", "--resume=changed")), "--resume"]
 
 
 def _status(result: RunResult, interruption: Interruption) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli.pipeline_arguments import add_json_argument
@@ -68,6 +67,7 @@ def _listing_row(name: str, stage: RegisteredStage) -> tuple[str, str, str]:
 
 
 def _show(name: str, registry: Registry, *, as_json: bool) -> None:
+    from curator_core.cli.parameter_text import parameter_lines
     from curator_core.cli.stage_page import describe_stage
 
     page = describe_stage(name, registry)
@@ -78,11 +78,8 @@ def _show(name: str, registry: Registry, *, as_json: bool) -> None:
     print_data(page["description"])
     if page["parameters"]:
         print_data("\nparameters")
-        for each in page["parameters"]:
-            default = "required" if each["required"] else f"default {json.dumps(each['default'])}"
-            print_data(f"  {paint(each['name'], 'cyan')}: {each['type']} ({default})")
-            if each["description"]:
-                print_data(f"      {each['description']}")
+        for line in parameter_lines(page["parameters"]):
+            print_data(line)
     for label in ("reads", "adds", "resources", "requires"):
         if page[label]:
             shown = ", ".join(page[label]) if isinstance(page[label], list) else page[label]

@@ -30,15 +30,22 @@ def run(args: argparse.Namespace) -> int:
     results: list[dict[str, Any]] = []
     for path in args.pipelines:
         try:
-            plan = load(path, args.variables).build(check_inputs=not args.no_inputs)
+            loaded = load(path, args.variables)
+            plan = None if loaded.workflow is not None else loaded.build(check_inputs=not args.no_inputs)
         except CuratorError as error:
             status = max(status, report_failure(error, with_traceback=wants_traceback(flag=args.traceback)))
             results.append({"path": path, "valid": False, "error": str(error)})
             continue
-        names = [planned.stage.name for planned in plan.stages]
-        results.append({"path": path, "valid": True, "stages": names})
+        if plan is None:
+            assert loaded.workflow is not None
+            results.append({"path": path, "valid": True, "workflow": loaded.workflow.name})
+            what = f"the workflow {loaded.workflow.name!r}"
+        else:
+            names = [planned.stage.name for planned in plan.stages]
+            results.append({"path": path, "valid": True, "stages": names})
+            what = f"{len(names)} stages"
         if not args.json:
-            print_data(f"{path}: {paint('ok', 'green')}, {len(names)} stages")
+            print_data(f"{path}: {paint('ok', 'green')}, {what}")
     if args.json:
         print_json(results)
     return status

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight"]
+import math
+
+__all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
 
 TARGET_CALL_S = 0.04
 LONGEST_CALL_S = 0.5
@@ -15,6 +17,8 @@ _PREFETCH_BELOW_S = 0.5
 _MOST_GROWTH = 16
 _SHORT_CALL_S = 0.01
 _LEAST_CALL_S = 0.015
+_LONG_CALL_S = 0.1
+_LEAST_BEHIND = 0.75  # of a full call
 
 
 class ChunkSizer:
@@ -64,6 +68,17 @@ def call_target_s(elapsed_s: float) -> float:
     slowly: the longer a run has lasted, and so is going to last, the less that matters.
     """
     return min(_LONG_TARGET_S, TARGET_CALL_S + _TARGET_GROWTH * max(0.0, elapsed_s))
+
+
+def least_behind(size: int, least: int, call_s: float | None) -> int:
+    """Return how many tasks a call must have to be sent behind one that still runs, while more are to come.
+
+    Where stages are equally fast, tasks trickle in. Sent at once, they would make small calls, of which each costs a
+    worker about two milliseconds; while a long call runs there is time to wait for more of them.
+    """
+    if call_s is None or call_s < _LONG_CALL_S:
+        return least
+    return max(least, math.ceil(_LEAST_BEHIND * size))
 
 
 def calls_in_flight(call_s: float | None) -> int:

@@ -128,7 +128,7 @@ class Dispatcher:
 
     def _is_worth_prefetching(self, step: StepState) -> bool:
         """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""
-        return step.queued_tasks >= step.least_size or not self._are_more_coming(step)
+        return step.queued_tasks >= step.least_behind or not self._are_more_coming(step)
 
     def _has_enough(self, step: StepState) -> bool:
         """Return whether there is a full batch, or all there will be before this one is processed."""

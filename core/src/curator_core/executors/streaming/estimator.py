@@ -62,8 +62,9 @@ class StepEstimator:
         elif self._has_changed(sample, self.service_s, tasks):
             self.service_s = median(self._recent)
         else:
-            # The first calls count alike, so that one slow start does not linger.
-            weight = max(min(_MOST_WEIGHT, _WEIGHT * tasks), 1.0 / self.calls)
+            # The first tasks count alike, so that neither a slow start nor calls of one task, which are mostly what a
+            # call costs, linger.
+            weight = max(min(_MOST_WEIGHT, _WEIGHT * tasks), tasks / self.tasks_in)
             self.service_s += weight * (sample - self.service_s)
 
     def _has_changed(self, sample: float, mean_s: float, tasks: int) -> bool:

@@ -16,6 +16,7 @@ from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from curator_core.plan import Plan
     from curator_core.run import RunState
@@ -86,7 +87,7 @@ class StreamingExecutor(Executor):
         from curator_core.executors.streaming.breadcrumbs import forget_notes
         from curator_core.executors.streaming.monitor import Monitor
         from curator_core.executors.streaming.node_watch import NodeWatch
-        from curator_core.executors.streaming.reservation import reserved_cpus
+        from curator_core.executors.streaming.reservation import Reservation
         from curator_core.executors.streaming.run_loop import RunLoop
         from curator_core.executors.streaming.session import prepare
 
@@ -100,10 +101,12 @@ class StreamingExecutor(Executor):
             cleanup.callback(forget_run, run_id)
             cleanup.callback(forget_notes, run_id)
             nodes = session.nodes(cluster)
-            if not cluster.owns:
-                nodes = cleanup.enter_context(reserved_cpus(nodes))
+            reservation = None if cluster.owns else Reservation()
+            if reservation is not None:
+                cleanup.callback(reservation.close)
+                nodes = reservation.take(nodes, wants_gpus=session.wants_gpus)
             ignored = {node.node_id for node in cluster.nodes} - {node.node_id for node in nodes}
-            watch = NodeWatch(nodes, ignored=ignored, is_active=not cluster.owns)
+            watch = NodeWatch(nodes, reservation, ignored=ignored)
             events: queue.SimpleQueue[Any] = queue.SimpleQueue()
             scheduler, pool = session.open(nodes, run_id, events)
             monitor = cleanup.enter_context(Monitor(scheduler.board, state, session.steps, pipeline=plan.pipeline_name))
@@ -128,6 +131,11 @@ class StreamingExecutor(Executor):
                 loop.close()
                 pool.close(patience_s=session.teardown_s if is_done else _GRACE_S)
                 session.report_usage(scheduler, state)
+
+    def session(self) -> AbstractContextManager[object]:
+        from curator_core.executors.cluster import connect
+
+        return connect(self.address, self.cpus, self.gpus)
 
     def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
         order: dict[str, int] = {}

@@ -20,9 +20,10 @@ from curator_core.executors.streaming.actions import (
     StartWorker,
 )
 from curator_core.executors.streaming.breadcrumbs import noted_stage
-from curator_core.executors.streaming.chunk_codec import decode
+from curator_core.executors.streaming.chunk_codec import Payload, decode
 from curator_core.executors.streaming.cluster_nodes import engine_node
 from curator_core.executors.streaming.model import CallResult
+from curator_core.executors.streaming.payload_handles import fetch, keep
 from curator_core.executors.streaming.scheduler import REBALANCE_S
 from curator_core.executors.streaming.source_thread import SourceChunk, SourceThread
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
@@ -80,7 +81,7 @@ class RunLoop:
         self._scheduler = scheduler
         self._pool = pool
         self._events = events
-        self._source = SourceThread(tasks, self._ray.put, events)
+        self._source = SourceThread(tasks, keep, events)
         self._state = state
         self._steps = steps
         self._policy = policy
@@ -296,7 +297,7 @@ class RunLoop:
 
     def _deliver(self, chunk: Chunk) -> None:
         try:
-            payload = self._ray.get(chunk.handle)
+            payload = fetch(chunk.handle)
         except self._ray.exceptions.ObjectLostError:
             self._scheduler.output_lost(chunk, self._now)
             return
@@ -337,7 +338,7 @@ class RunLoop:
             self._state.ledger.used(action.step, [task])
 
     def _fetch(self, task: Slice) -> Task[Any]:
-        return decode(self._ray.get(task.chunk.handle), task.start, task.stop)[0]
+        return decode(fetch(task.chunk.handle), task.start, task.stop)[0]
 
     def _describe_standstill(self) -> str:
         waiting = [step for step in self._scheduler.board.steps if step.has_work]
@@ -365,4 +366,5 @@ def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:
     """
     each_once = list(dict.fromkeys(chunks))
     name = getattr(error, "object_ref_hex", None)
-    return [chunk for chunk in each_once if name is None or chunk.handle is None or chunk.handle.hex() == name]
+    stored = [chunk for chunk in each_once if not isinstance(chunk.handle, Payload)]
+    return [chunk for chunk in stored if name is None or chunk.handle is None or chunk.handle.hex() == name]

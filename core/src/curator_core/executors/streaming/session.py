@@ -57,6 +57,11 @@ class Session:
             return settings.cpus
         return max(os.cpu_count() or 1, math.ceil(settings.gpus))
 
+    @property
+    def wants_gpus(self) -> bool:
+        """Whether any stage asks for GPUs."""
+        return any(step.resources.gpus or step.resources.gpu_memory_gb for step in self.steps)
+
     def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
         """Return the nodes that may be used, after checking that every stage fits on one.
 

@@ -40,11 +40,13 @@ class SourceThread:
 
     Args:
         tasks: The source.
-        store: Puts a payload where workers find it, and returns the handle.
+        store: Puts a payload of so many bytes where workers find it, and returns the handle.
         events: Where the chunks go.
     """
 
-    def __init__(self, tasks: Iterator[Task[Any]], store: Callable[[Any], Any], events: queue.SimpleQueue[Any]) -> None:
+    def __init__(
+        self, tasks: Iterator[Task[Any]], store: Callable[[Any, int], Any], events: queue.SimpleQueue[Any]
+    ) -> None:
         self._tasks = tasks
         self._store = store
         self._events = events
@@ -83,4 +85,4 @@ class SourceThread:
         if not tasks:
             return SourceChunk(has_ended=True)
         payload, size_bytes = encode(tasks, by_value=True)
-        return SourceChunk(len(tasks), size_bytes, self._store(payload), [task.task_id for task in tasks])
+        return SourceChunk(len(tasks), size_bytes, self._store(payload, size_bytes), [task.task_id for task in tasks])

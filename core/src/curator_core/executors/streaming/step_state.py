@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.candidates import Candidates
-from curator_core.executors.streaming.chunk_sizing import TARGET_CALL_S, ChunkSizer, calls_in_flight
+from curator_core.executors.streaming.chunk_sizing import TARGET_CALL_S, ChunkSizer, calls_in_flight, least_behind
 from curator_core.executors.streaming.estimator import StepEstimator
 from curator_core.executors.streaming.model import Slice
 
@@ -54,6 +54,8 @@ class StepState:
         """How many tasks a call should have."""
         self.least_size = 1
         """How many tasks a call should have at least, while there are more to come."""
+        self.least_behind = 1
+        """The same for a call behind one that still runs."""
         self.depth = 1
         """How many calls a worker may have in flight."""
         self.round_tasks = 1
@@ -131,7 +133,9 @@ class StepState:
         size = self.sizer.size(service_s=service_s, task_bytes=heavier, target_s=self._target_s)
         self.call_size = size
         self.least_size = min(size, self.sizer.least(service_s=service_s))
-        self.depth = calls_in_flight(None if service_s is None else service_s * size)
+        call_s = None if service_s is None else service_s * size
+        self.least_behind = least_behind(size, self.least_size, call_s)
+        self.depth = calls_in_flight(call_s)
         self.round_tasks = self.working * max(size, self.spec.batch_size)
 
     def learn(self, call: Call, result: CallResult) -> None:

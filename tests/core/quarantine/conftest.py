@@ -1,0 +1,7 @@
+import pytest
+from retry_work import Work
+
+
+@pytest.fixture
+def work(tmp_path):
+    return Work(tmp_path)
