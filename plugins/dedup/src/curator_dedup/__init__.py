@@ -10,12 +10,34 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curator_dedup.content_hash import ContentHash
+    from curator_dedup.exact.workflow import ExactDeduplicationWorkflow
+    from curator_dedup.fuzzy.workflow import FuzzyDeduplicationWorkflow
+    from curator_dedup.lines.workflow import LineDeduplicationWorkflow
+    from curator_dedup.minhash.stage import Minhash
+    from curator_dedup.perceptual.workflow import PerceptualDeduplicationWorkflow
+    from curator_dedup.semantic.workflow import SemanticDeduplicationWorkflow
 
 __version__ = "0.1.0"
 
-_HOME = {"ContentHash": "content_hash"}
+_HOME = {
+    "ContentHash": "content_hash",
+    "ExactDeduplicationWorkflow": "exact.workflow",
+    "FuzzyDeduplicationWorkflow": "fuzzy.workflow",
+    "LineDeduplicationWorkflow": "lines.workflow",
+    "Minhash": "minhash.stage",
+    "PerceptualDeduplicationWorkflow": "perceptual.workflow",
+    "SemanticDeduplicationWorkflow": "semantic.workflow",
+}
 
-__all__ = ["ContentHash"]
+__all__ = [
+    "ContentHash",
+    "ExactDeduplicationWorkflow",
+    "FuzzyDeduplicationWorkflow",
+    "LineDeduplicationWorkflow",
+    "Minhash",
+    "PerceptualDeduplicationWorkflow",
+    "SemanticDeduplicationWorkflow",
+]
 
 
 def __getattr__(name: str) -> object:

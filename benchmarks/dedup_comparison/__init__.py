@@ -1,0 +1,1 @@
+"""Deduplication compared with datatrove, rensa, daft, datasketch, polars and scikit-learn, in one sitting."""

@@ -1,0 +1,141 @@
+"""The files that are deduplicated: which they are, and the stages that read them and write what is left of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.io.compression import compression_of
+from curator_core.io.formats import FORMATS, format_named
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.io.list_stage import ListFiles
+from curator_core.io.paths import list_files
+from curator_core.io.provenance import PROVENANCE_COLUMNS
+from curator_core.io.table_reader import ReadTable
+from curator_core.io.table_writer import TableWriter
+
+if TYPE_CHECKING:
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["Corpus", "WriteDocuments"]
+
+_EXPANSION = 4
+"""How many times larger a compressed file is taken to be, to choose a number of partitions."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Files of one format.
+
+    Args:
+        paths: Files, folders, globs or URLs.
+        format: Table format; found out from the first file unless given.
+        block_bytes: Size of a unit of work.
+    """
+
+    paths: str | list[str]
+    format: str | None = None
+    block_bytes: int = DEFAULT_BLOCK_BYTES
+    _facts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def format_name(self) -> str:
+        """Name of the format.
+
+        Raises:
+            ConfigError: No file is of a known format, or there are several.
+        """
+        if self.format is not None:
+            return format_named(self.format).name
+        return str(self._found()["format"])
+
+    @property
+    def compression(self) -> str | None:
+        """How the first file is compressed, if it is."""
+        found: str | None = self._found()["compression"]
+        return found
+
+    @property
+    def total_bytes(self) -> int:
+        """About how many bytes the documents have, uncompressed."""
+        return int(self._found()["bytes"])
+
+    def check_columns(self, columns: list[str]) -> None:
+        """Refuse columns that the first file does not have.
+
+        Raises:
+            UnknownNameError: Names the nearest one.
+        """
+        found = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes).preflight()
+        if found is None:
+            return  # reading it will report why
+        own = [each for each in found if each not in PROVENANCE_COLUMNS]
+        for name in columns:
+            if name not in own:
+                raise UnknownNameError("column", name, own, fix=f"the first file has: {', '.join(own)}")
+
+    def reading(self, columns: list[str] | None, *, name: str) -> list[ProcessingStage[Any, Any]]:
+        """Return the stages that read the documents.
+
+        Args:
+            columns: Columns to read; all, where None.
+            name: Name of the reading stage.
+        """
+        chosen = None if columns is None else list(dict.fromkeys(columns))
+        files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
+        read = ReadTable(self.format_name, columns=chosen, batch_bytes=self.block_bytes)
+        return [files.with_(name=f"{name}.files"), read.with_(name=name)]
+
+    def writing(self, path: str, *, name: str) -> ProcessingStage[Any, Any]:
+        """Return the stage that writes documents in the same format."""
+        compression = self.compression if format_named(self.format_name).takes_compression else None
+        return WriteDocuments(path, file_format=self.format_name, compression=compression).with_(name=name)  # type: ignore[arg-type]
+
+    def _found(self) -> dict[str, Any]:
+        if not self._facts:
+            extensions = [each for kind in FORMATS.values() for each in kind.extensions]
+            entries = list_files(self.paths, extensions=extensions)
+            kinds = {_format_of(entry.path) for entry in entries} if self.format is None else {self.format}
+            if len(kinds) != 1 or None in kinds:
+                known = ", ".join(sorted(str(kind) for kind in kinds if kind is not None)) or "none that is known"
+                raise ConfigError(
+                    f"the files in {self.paths!r} are of several formats: {known}"
+                    if len(kinds) > 1
+                    else f"the format of {entries[0].path!r} is not known",
+                    fix=f"name files of one format, or say which it is: {', '.join(FORMATS)}",
+                )
+            sizes = ((entry.size_bytes or 0) * (_EXPANSION if _is_compressed(entry.path) else 1) for entry in entries)
+            facts = {"format": kinds.pop(), "compression": compression_of(entries[0].path), "bytes": sum(sizes)}
+            self._facts.update(facts)
+        return self._facts
+
+
+@dataclass
+class WriteDocuments(TableWriter):
+    """Write documents in a format that is chosen when the stage is made.
+
+    Args:
+        path: Output folder or URL.
+        columns: Columns to write, in this order; all, where None.
+        keep_provenance: Also write ``_source`` and ``_row``.
+        compression: Compress whole files; for JSON lines and CSV.
+        file_format: The format.
+    """
+
+    file_format: str = field(default="jsonl", kw_only=True)
+
+    name = "dedup.write"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        self.format = self.file_format  # type: ignore[misc]
+        super().__post_init__()
+
+
+def _format_of(path: str) -> str | None:
+    return next((kind.name for kind in FORMATS.values() if path.endswith(kind.extensions)), None)
+
+
+def _is_compressed(path: str) -> bool:
+    return compression_of(path) is not None or path.endswith(FORMATS["parquet"].extensions)

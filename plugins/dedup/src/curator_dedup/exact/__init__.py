@@ -1,0 +1,1 @@
+"""Exact deduplication: documents, or any bytes, that are the same."""

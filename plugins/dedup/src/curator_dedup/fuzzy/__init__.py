@@ -1,0 +1,1 @@
+"""Fuzzy deduplication: documents that share most of their shingles, found by MinHash and checked exactly."""

@@ -1,0 +1,102 @@
+"""Compare candidates, a part at a time: the exact similarity of every pair."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from curator_core.column_bytes import column_bytes
+from curator_core.io.atomic import make_folder, remove_files
+from curator_core.io.filesystems import open_filesystem
+from curator_core.io.parquet import write_parquet
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_dedup.arrays import load_array
+from curator_dedup.minhash.scheme import MinhashScheme
+from curator_dedup.shuffle_file import read_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from curator_core.stage import NodeInfo, WorkerInfo
+
+__all__ = ["ListCandidates", "VerifyPairs"]
+
+
+@dataclass
+class ListCandidates(ProcessingStage[EmptyTask, FileGroupTask]):
+    """Make one unit of work of each part: the texts of its candidates.
+
+    Args:
+        path: File that says which files have texts of which part.
+    """
+
+    path: str
+
+    name = "dedup.candidates"
+
+    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:  # noqa: ARG002 - it makes its own work
+        filesystem, inner = open_filesystem(self.path)
+        files_of_part = json.loads(filesystem.cat_file(inner))
+        for part, files in enumerate(files_of_part):
+            slices = tuple(FileSlice(path, row_groups=(part, part + 1), version=version) for path, version in files)
+            yield FileGroupTask(data=slices, meta={"part": part})
+
+
+@dataclass
+class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
+    """Write the pairs of a part that are similar enough, with their similarity.
+
+    Args:
+        path: Folder of the cache; pairs go to ``verified`` in it.
+        scheme: What shingles are.
+        threshold: Least Jaccard similarity of duplicates.
+    """
+
+    path: str
+    scheme: MinhashScheme = field(default=MinhashScheme())
+    threshold: float = 0.8
+
+    name = "dedup.verify"
+    thread_safe: ClassVar[bool] = True
+
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        make_folder(f"{self.path}/verified")
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        make_folder(f"{self.path}/verified")
+        self._pairs = [load_array(f"{self.path}/candidate-{name}.npy") for name in ("first", "second")]
+        self._begins = load_array(f"{self.path}/candidate-begins.npy")
+
+    def process(self, task: FileGroupTask) -> FileGroupTask:
+        """Compare the pairs of a part."""
+        from curator_dedup.kernels.jaccard import jaccard_of_pairs
+        from curator_dedup.kernels.shingles import powers_of_base
+
+        part = task.meta["part"]
+        texts = pa.concat_tables([read_partition(piece)[0] for piece in task.data])
+        numbers = texts.column("document").to_numpy()
+        span = slice(self._begins[part], self._begins[part + 1])
+        first, second = (np.asarray(each[span]) for each in self._pairs)
+        order = np.argsort(numbers)
+        places = (order[np.searchsorted(numbers, each, sorter=order)] for each in (first, second))
+        column = column_bytes(texts.column("text"))
+        scheme = self.scheme
+        powers = powers_of_base(scheme.ngrams)
+        similarity = jaccard_of_pairs(
+            column.data, column.offsets, scheme.ngrams, scheme.unit == "word", powers, *places
+        )
+        pairs = pl.DataFrame({"first": first, "second": second, "similarity": similarity})
+        pairs = pairs.filter(pl.col("similarity") >= self.threshold)
+        path = f"{self.path}/verified/part-{task.task_id.replace('/', '-')}.parquet"
+        size = write_parquet(pairs.to_arrow(), path)
+        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the pairs of parts."""
+        remove_files(f"{self.path}/verified", {f"part-{each}" for each in sources}, only_torn=only_torn)

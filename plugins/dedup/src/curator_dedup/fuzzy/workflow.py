@@ -1,0 +1,234 @@
+"""Fuzzy deduplication as one job: MinHash signatures, candidates, exact verification, clusters, removal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+
+from curator_core.errors import ConfigError
+from curator_core.io.atomic import atomic_output
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.pipeline import Pipeline
+from curator_core.workflow import WorkflowStep
+from curator_dedup.arrays import save_array
+from curator_dedup.corpus import Corpus
+from curator_dedup.fuzzy.gather import GatherCandidates
+from curator_dedup.fuzzy.verification import plan_verification
+from curator_dedup.fuzzy.verify import ListCandidates, VerifyPairs
+from curator_dedup.fuzzy.write_signatures import WriteBands
+from curator_dedup.matching.clusters import components
+from curator_dedup.matching.decisions import document_column, read_columns
+from curator_dedup.matching.workflow import MatchingWorkflow
+from curator_dedup.minhash.scheme import MinhashScheme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curator_core.stage import ProcessingStage
+    from curator_core.workflow import WorkflowResult
+    from curator_dedup.matching.clusters import KeepRule
+    from curator_dedup.matching.keyed_documents import WriteKeys
+    from curator_dedup.matching.workflow import OutputMode, Pairs
+
+__all__ = ["FuzzyDeduplicationWorkflow"]
+
+_PART_BYTES = 256 << 20
+"""Text of candidates that are compared in one part."""
+_RECORD_BYTES = 16
+
+
+class FuzzyDeduplicationWorkflow(MatchingWorkflow):
+    """Find documents that share most of their shingles, and keep one of each cluster.
+
+    Documents whose MinHash signatures agree in all hashes of at least one band are candidates; two documents of Jaccard
+    similarity s are with probability ``1 - (1 - s ** minhashes_per_band) ** num_bands``. With ``verify``, candidates
+    are compared shingle by shingle, and only those of at least ``threshold`` count. Clusters are connected components.
+
+    >>> workflow = FuzzyDeduplicationWorkflow(input_path="corpus", cache_path="cache", output_path="unique")
+    >>> workflow.scheme.num_hashes
+    260
+
+    Args:
+        input_path: Files, folders, globs or URLs.
+        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        output_path: Folder for the documents that are left.
+        text_field: Column with the text.
+        id_field: Column with ids; file and place unless given.
+        perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
+        char_ngrams: Characters in a shingle.
+        word_ngrams: Words in a shingle, instead.
+        num_bands: Bands of a signature.
+        minhashes_per_band: Hashes of a band.
+        verify: Compare candidates exactly.
+        threshold: Least similarity of duplicates, with ``verify``.
+        seed: Start of the random numbers.
+        keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_field``.
+        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
+        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        input_format: Table format; found out from the files unless given.
+        bits: Size of a hash: 32 or 64.
+        device: A torch device to make signatures on; the CPU, without torch, unless given.
+        block_bytes: Size of a unit of work.
+    """
+
+    kind: ClassVar[str] = "fuzzy"
+
+    def __init__(  # noqa: PLR0913 - a whole job, by keyword
+        self,
+        input_path: str | list[str],
+        cache_path: str,
+        output_path: str | None = None,
+        text_field: str = "text",
+        id_field: str | None = None,
+        *,
+        perform_removal: bool = True,
+        char_ngrams: int = 24,
+        word_ngrams: int | None = None,
+        num_bands: int = 20,
+        minhashes_per_band: int = 13,
+        verify: bool = True,
+        threshold: float = 0.8,
+        seed: int = 42,
+        keep: KeepRule = "first",
+        score_field: str | None = None,
+        output_mode: OutputMode = "remove",
+        compare_with: str | list[str] | None = None,
+        input_format: str | None = None,
+        bits: Literal[32, 64] = 32,
+        device: str | None = None,
+        block_bytes: int = DEFAULT_BLOCK_BYTES,
+    ) -> None:
+        super().__init__(
+            "fuzzy deduplication",
+            input_path=input_path,
+            cache_path=cache_path,
+            output_path=output_path,
+            content_field=text_field,
+            id_field=id_field,
+            perform_removal=perform_removal,
+            keep=keep,
+            score_field=score_field,
+            output_mode=output_mode,
+            compare_with=compare_with,
+            input_format=input_format,
+            block_bytes=block_bytes,
+        )
+        if not 0 < threshold <= 1:
+            raise ConfigError(f"threshold must be over 0 and at most 1, got {threshold}")
+        if num_bands < 1 or minhashes_per_band < 1:
+            raise ConfigError(f"{num_bands} bands of {minhashes_per_band} hashes: both must be at least 1")
+        self.scheme = MinhashScheme(
+            unit="char" if word_ngrams is None else "word",
+            ngrams=char_ngrams if word_ngrams is None else word_ngrams,
+            num_hashes=num_bands * minhashes_per_band,
+            bits=bits,
+            seed=seed,
+        )
+        self.num_bands = num_bands
+        self.verify = verify
+        self.threshold = threshold
+        self.device = device
+
+    @property
+    def key_bytes(self) -> int:
+        return (self.num_bands + 1) * _RECORD_BYTES
+
+    def parameters(self) -> dict[str, Any]:
+        return {**vars(self.scheme), "bands": self.num_bands}
+
+    def key_writer(self, partitions: int) -> WriteKeys:
+        return WriteBands(
+            self.cache_path,
+            self.content_field,
+            id_field=self.id_field,
+            score_field=self.score_field,
+            partitions=partitions,
+            scheme=self.scheme,
+            bands=self.num_bands,
+            device=self.device,
+        )
+
+    def pair_steps(self) -> Sequence[WorkflowStep]:
+        if not self.verify:
+            return []
+        gathering = [
+            WorkflowStep(f"gather-{number}", lambda results, number=number: self._gather(results, number))  # type: ignore[misc]
+            for number in range(len(self.compare_with) + 1)
+        ]
+        return [
+            WorkflowStep("candidates", self._candidates),
+            *gathering,
+            WorkflowStep("parts", self._parts),
+            WorkflowStep("verify", self._verify),
+        ]
+
+    def duplicate_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
+        if not self.verify:
+            yield from super().duplicate_pairs(results)
+            return
+        for path in results["verify"].outputs if results["verify"] is not None else ():
+            table = read_columns(path, ["first", "second", "similarity"])
+            first, second, similarity = (table.column(name).to_numpy() for name in table.column_names)
+            yield first, second, similarity
+
+    def _candidates(self, results: WorkflowResult) -> dict[str, int]:
+        """Plan the verification: which pairs, in which parts, with which documents."""
+        frames = [pl.DataFrame({"first": first, "second": second}) for first, second, _ in self.found_pairs(results)]
+        pairs = (
+            pl.concat(frames).unique()
+            if frames
+            else pl.DataFrame({"first": [], "second": []}, schema={"first": pl.Int64, "second": pl.Int64})
+        )
+        first, second = pairs["first"].to_numpy(), pairs["second"].to_numpy()
+        sizes = document_column(self.batches(), "size")
+        roots = components(len(sizes), [(first, second)])
+        plan = plan_verification(first, second, roots, sizes, part_bytes=_PART_BYTES)
+        cache = self.cache_path
+        save_array(plan.first, f"{cache}/candidate-first.npy")
+        save_array(plan.second, f"{cache}/candidate-second.npy")
+        save_array(np.searchsorted(plan.pair_part, np.arange(plan.parts + 1)), f"{cache}/candidate-begins.npy")
+        save_array(plan.documents, f"{cache}/wanted-documents.npy")
+        save_array(plan.document_part.astype(np.int32), f"{cache}/wanted-parts.npy")
+        return {"pairs": len(plan.first), "documents": len(np.unique(plan.documents)), "parts": plan.parts}
+
+    def _gather(self, results: WorkflowResult, number: int) -> Pipeline | None:
+        """Collect the candidates of one corpus: an earlier one, or, last, this one."""
+        parts = results["candidates"]["parts"]
+        if not parts:
+            return None
+        earlier = self.earlier()
+        corpus, numbering, content_field = self.corpus, self.numbering_path, self.content_field
+        start = sum(index.documents for index in earlier[:number])
+        if number < len(earlier):
+            index = earlier[number]
+            corpus = Corpus(index.paths, index.format, index.block_bytes)
+            numbering, content_field = index.numbering, index.content_field
+        stages = [
+            *corpus.reading([content_field], name="dedup.read"),
+            GatherCandidates(self.cache_path, numbering, content_field, parts, start),
+        ]
+        return Pipeline(f"{self.name}: gather", stages=stages)
+
+    def _parts(self, results: WorkflowResult) -> dict[str, int]:
+        """Note which files have texts of which part."""
+        files: list[list[tuple[str, str]]] = [[] for _ in range(results["candidates"]["parts"])]
+        for number in range(len(self.compare_with) + 1):
+            for task in results[f"gather-{number}"] or ():
+                for part in task.meta["parts"]:
+                    files[part].append((task.paths[0], task.task_id))
+        with atomic_output(f"{self.cache_path}/parts.json") as file:
+            file.write(json.dumps(files).encode())
+        return {"parts": len(files)}
+
+    def _verify(self, results: WorkflowResult) -> Pipeline | None:
+        if not results["parts"]["parts"]:
+            return None
+        stages: list[ProcessingStage[Any, Any]] = [
+            ListCandidates(f"{self.cache_path}/parts.json"),
+            VerifyPairs(self.cache_path, self.scheme, self.threshold),
+        ]
+        return Pipeline(f"{self.name}: verify", stages=stages)

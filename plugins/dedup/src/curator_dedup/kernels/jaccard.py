@@ -1,0 +1,144 @@
+"""The Jaccard similarity of documents, exactly: how many of their different shingles they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from curator_dedup.kernels.shingles import STATE_SIZE, fill_hashes
+
+__all__ = ["jaccard_of_pairs"]
+
+_BUFFER = 4096
+_SKIP_SHIFT = np.uint64(40)
+_MOST_SHINGLES = 1 << 23
+"""Shingles of a document that are compared. Of a longer one, a share is drawn by hash, the same in both documents: the
+similarity is then off by a thousandth at most."""
+
+
+@numba.njit(cache=True, nogil=True)
+def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers: Any, first: Any, second: Any) -> Any:
+    """Return the similarity of pairs of documents; zero where one has no shingles.
+
+    The shingles of the first document of a pair are kept for the pairs that follow, so sort the pairs by it.
+
+    Args:
+        data: The bytes of all documents.
+        offsets: Where each begins, and where the last ends.
+        ngrams: Characters or words in a shingle.
+        by_word: Whether shingles are made of words.
+        powers: From :func:`curator_dedup.kernels.shingles.powers_of_base`.
+        first: Number of one document of each pair.
+        second: Number of the other.
+    """
+    similarity = np.zeros(len(first))
+    buffer = np.empty(_BUFFER, np.uint64)
+    ring = np.empty(ngrams, np.uint64)
+    state = np.zeros(STATE_SIZE, np.uint64)
+    table = np.empty(16, np.uint64)
+    marks = np.empty(16, np.int64)
+    held, held_count, held_skip = np.int64(-1), 0, np.uint64(0)
+    size = 16
+    for pair in range(len(first)):
+        one, other = first[pair], second[pair]
+        begin, end = offsets[one], offsets[one + 1]
+        skip = _skipped(max(end - begin, offsets[other + 1] - offsets[other]))
+        if one != held or skip != held_skip:
+            size = _table_size((end - begin) // (np.int64(skip) + 1))
+            if size > len(table):
+                table = np.empty(size, np.uint64)
+                marks = np.empty(size, np.int64)
+            marks[:size] = -1
+            held, held_count, held_skip = one, 0, skip
+            state[:] = 0
+            count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
+            while count:
+                for index in range(count):
+                    value = buffer[index]
+                    if value >> _SKIP_SHIFT & skip:
+                        continue
+                    slot = _find(table, marks, size, value)
+                    if marks[slot] < 0:
+                        table[slot] = value
+                        marks[slot] = 0
+                        held_count += 1
+                count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
+        begin, end = offsets[other], offsets[other + 1]
+        shared, alone = _compare(
+            data, begin, end, ngrams, by_word, powers, state, ring, buffer, table, marks, size, pair, skip
+        )
+        if held_count and shared + alone:
+            similarity[pair] = shared / (held_count + alone)
+    return similarity
+
+
+@numba.njit(cache=True, nogil=True)
+def _compare(
+    data: Any,
+    begin: Any,
+    end: Any,
+    ngrams: Any,
+    by_word: Any,
+    powers: Any,
+    state: Any,
+    ring: Any,
+    buffer: Any,
+    table: Any,
+    marks: Any,
+    size: Any,
+    pair: Any,
+    skip: Any,
+) -> Any:
+    """Return how many different shingles of a document are in the table, and how many are not."""
+    own_size = _table_size((end - begin) // (np.int64(skip) + 1))
+    own = np.empty(own_size, np.uint64)
+    seen = np.full(own_size, -1, np.int64)
+    shared = alone = 0
+    state[:] = 0
+    count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
+    while count:
+        for index in range(count):
+            value = buffer[index]
+            if value >> _SKIP_SHIFT & skip:
+                continue
+            slot = _find(table, marks, size, value)
+            if marks[slot] >= 0:
+                if marks[slot] != pair + 1:  # each shingle counts once
+                    marks[slot] = pair + 1
+                    shared += 1
+                continue
+            slot = _find(own, seen, own_size, value)
+            if seen[slot] < 0:
+                own[slot] = value
+                seen[slot] = 0
+                alone += 1
+        count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
+    return shared, alone
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _find(table: Any, marks: Any, size: Any, value: Any) -> Any:
+    mask = size - 1
+    slot = np.int64(value & np.uint64(mask))
+    while marks[slot] >= 0 and table[slot] != value:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@numba.njit(cache=True, nogil=True)
+def _table_size(most: Any) -> Any:
+    size = 16
+    while size < 2 * most:
+        size *= 2
+    return size
+
+
+@numba.njit(cache=True, nogil=True)
+def _skipped(most: Any) -> Any:
+    """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of so many bytes."""
+    bits = np.uint64(0)
+    while most >> np.int64(bits) > _MOST_SHINGLES:
+        bits += np.uint64(1)
+    return (np.uint64(1) << bits) - np.uint64(1)

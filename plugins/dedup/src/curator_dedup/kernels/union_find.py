@@ -1,0 +1,41 @@
+"""Connected components by union and find, on an array of parents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+__all__ = ["flatten", "unite"]
+
+
+@numba.njit(cache=True, nogil=True)
+def unite(parents: Any, first: Any, second: Any) -> None:
+    """Join the components of pairs; the smallest number of a component is its root.
+
+    Args:
+        parents: The parent of each number, itself for a root.
+        first: One number of each pair.
+        second: The other.
+    """
+    for index in range(len(first)):
+        one, other = _root(parents, first[index]), _root(parents, second[index])
+        if one < other:
+            parents[other] = one
+        elif other < one:
+            parents[one] = other
+
+
+@numba.njit(cache=True, nogil=True)
+def flatten(parents: Any) -> None:
+    """Let every number point at the root of its component."""
+    for number in range(len(parents)):
+        parents[number] = parents[parents[number]]  # parents are smaller, so they point at their roots by now
+
+
+@numba.njit(cache=True, nogil=True)
+def _root(parents: Any, number: Any) -> Any:
+    while parents[number] != number:
+        parents[number] = parents[parents[number]]
+        number = parents[number]
+    return number

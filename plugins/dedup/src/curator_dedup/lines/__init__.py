@@ -1,0 +1,1 @@
+"""Deduplication below the document: lines, or paragraphs, that stand elsewhere too."""

@@ -1,0 +1,1 @@
+"""From keys that documents share to a decision about each document: shared by exact and fuzzy deduplication."""

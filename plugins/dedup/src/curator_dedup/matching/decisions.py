@@ -1,0 +1,133 @@
+"""What was decided about the documents of a corpus, on disk: the clusters, and the table of duplicates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curator_core.io.filesystems import open_filesystem
+from curator_core.io.parquet import write_parquet
+from curator_dedup.arrays import load_array, save_array
+from curator_dedup.matching.clusters import Clusters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from curator_dedup.numbering import Batch
+
+__all__ = ["document_column", "ids_of", "read_clusters", "read_columns", "read_kept_ids", "write_decisions"]
+
+_PARTS = ("members", "kept", "sizes")
+
+
+def write_decisions(
+    path: str, clusters: Clusters, batches: Sequence[Batch], similarity: NDArray[np.float64] | None
+) -> tuple[str, int]:
+    """Write the clusters and the table of duplicates: ``id``, ``kept_id``, ``similarity``.
+
+    Args:
+        path: Folder of the cache.
+        clusters: The clusters.
+        batches: The batches of all corpora, numbered as the clusters are.
+        similarity: For each member of a cluster, the highest similarity found with another; unknown where None.
+
+    Returns:
+        The path of the table and its number of rows.
+    """
+    for name in _PARTS:
+        save_array(getattr(clusters, name), f"{path}/cluster-{name}.npy")
+    ids = ids_of(clusters.members, batches)
+    is_removed = clusters.kept != clusters.members
+    kept_place = np.searchsorted(clusters.members, clusters.kept[is_removed])
+    values = pa.nulls(int(is_removed.sum()), pa.float64()) if similarity is None else pa.array(similarity[is_removed])
+    table = pa.table(
+        {
+            "id": ids.take(pa.array(np.flatnonzero(is_removed))),
+            "kept_id": ids.take(pa.array(kept_place)),
+            "similarity": values,
+        }
+    )
+    write_parquet(table, duplicates_path(path))
+    return duplicates_path(path), table.num_rows
+
+
+def duplicates_path(path: str) -> str:
+    """Return where the table of duplicates is."""
+    return f"{path}/duplicates.parquet"
+
+
+def read_clusters(path: str) -> Clusters:
+    """Return the clusters that were decided."""
+    return Clusters(*(load_array(f"{path}/cluster-{name}.npy") for name in _PARTS))
+
+
+def read_kept_ids(path: str) -> pa.Array:
+    """Return the ids of the documents kept in place of those removed, in the order of the latter."""
+    column = read_columns(duplicates_path(path), ["kept_id"]).column("kept_id").combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def ids_of(numbers: NDArray[np.int64], batches: Sequence[Batch]) -> pa.Array:
+    """Return the ids of documents: those of the user's column, else file and place joined by a colon.
+
+    Args:
+        numbers: Sorted.
+        batches: The batches they are in.
+    """
+    found = []
+    for batch in batches:
+        begin, end = np.searchsorted(numbers, [batch.first, batch.first + batch.rows])
+        if begin == end:
+            continue
+        names = ["id"] if "id" in _schema(batch.documents).names else ["source", "row"]
+        table = read_columns(batch.documents, names).take(pa.array(numbers[begin:end] - batch.first))
+        found.append(_id_column(table))
+    if not found:
+        return pa.array([], pa.string())
+    joined = pa.chunked_array([chunk for each in found for chunk in each.chunks]).combine_chunks()
+    return joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
+
+
+def _id_column(table: pa.Table) -> pa.ChunkedArray:
+    if "id" in table.column_names:
+        return table.column("id")
+    return pc.binary_join_element_wise(
+        table.column("source").cast(pa.string()), table.column("row").cast(pa.string()), ":"
+    )
+
+
+def document_column(batches: Sequence[Batch], name: str) -> NDArray[Any]:
+    """Return one number for every document: ``size`` or ``score``."""
+    parts = [_numbers(read_columns(batch.documents, [name]).column(name)) for batch in batches]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def document_places(batches: Sequence[Batch]) -> Iterator[tuple[pa.ChunkedArray, NDArray[np.int64]]]:
+    """Yield for every batch the files and the places in them of its documents."""
+    for batch in batches:
+        table = read_columns(batch.documents, ["source", "row"])
+        yield table.column("source"), table.column("row").to_numpy()
+
+
+def read_columns(path: str, columns: list[str] | None = None) -> pa.Table:
+    """Read some columns, or all, of a Parquet file of the cache."""
+    filesystem, inner = open_filesystem(path)
+    with filesystem.open(inner, "rb") as file:
+        return pq.ParquetFile(file, page_checksum_verification=True).read(columns)
+
+
+def _schema(path: str) -> pa.Schema:
+    filesystem, inner = open_filesystem(path)
+    with filesystem.open(inner, "rb") as file:
+        return pq.read_schema(file)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[Any]:
+    numbers: NDArray[Any] = (column if column.null_count == 0 else column.cast(pa.float64())).to_numpy()
+    return numbers

@@ -1,0 +1,119 @@
+"""The second step: from one partition of the keys of all batches at a time, pairs of documents that share one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from curator_core.io.atomic import make_folder, remove_files
+from curator_core.io.parquet import write_parquet
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_dedup.numbering import Numbering
+from curator_dedup.shuffle_file import partition_tasks, read_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from curator_core.stage import NodeInfo, WorkerInfo
+
+__all__ = ["FindPairs", "ListPartitions", "PairRule"]
+
+PairRule = Literal["candidates", "equal", "near"]
+_MARK_BITS = 64
+
+
+@dataclass
+class ListPartitions(ProcessingStage[EmptyTask, FileGroupTask]):
+    """Make one unit of work of each partition of the keys.
+
+    Args:
+        numberings: Files with the batches of each corpus.
+        partitions: How many partitions there are.
+    """
+
+    numberings: list[str]
+    partitions: int = 1
+
+    name = "dedup.partitions"
+
+    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:  # noqa: ARG002 - it makes its own work
+        batches = [each for path in self.numberings for each in Numbering.read(path).batches]
+        return partition_tasks(
+            [each.keys for each in batches], range(self.partitions), [each.version for each in batches]
+        )
+
+
+@dataclass
+class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
+    """Read a partition of the keys of all batches and write the pairs of documents that may be duplicates.
+
+    Args:
+        path: Folder of the cache; pairs go to ``pairs`` in it.
+        numberings: Files with the batches of each corpus; numbers of the second go on where the first ends.
+        rule: Which documents of a key are paired: ``candidates`` those with different marks (see
+            :func:`curator_dedup.kernels.edges.candidate_edges`), ``equal`` those with the same mark, ``near`` those
+            whose marks differ in few bits.
+        max_distance: In how many bits, at most, with ``near``.
+    """
+
+    path: str
+    numberings: list[str] = field(default_factory=list)
+    rule: PairRule = "candidates"
+    max_distance: int = 0
+
+    name = "dedup.find_pairs"
+    thread_safe: ClassVar[bool] = True
+
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        make_folder(f"{self.path}/pairs")
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        make_folder(f"{self.path}/pairs")
+        self._first = first_numbers(self.numberings)
+
+    def process(self, task: FileGroupTask) -> FileGroupTask:
+        """Write the pairs of a partition."""
+        pairs = self._pairs(task)
+        path = f"{self.path}/pairs/part-{task.task_id.replace('/', '-')}.parquet"
+        columns = {"first": pairs[:, 0], "second": pairs[:, 1]}
+        if self.rule == "near":
+            columns["similarity"] = 1 - pairs[:, 2] / _MARK_BITS
+        size = write_parquet(pa.table(columns), path)
+        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the pairs of partitions."""
+        remove_files(f"{self.path}/pairs", {f"part-{source}" for source in sources}, only_torn=only_torn)
+
+    def _pairs(self, task: FileGroupTask) -> Any:
+        from curator_dedup.kernels.edges import candidate_edges, linked_edges, near_edges, repeated
+
+        tables = [(piece, read_partition(piece)[0]) for piece in task.data]
+        keys = np.concatenate([table.column("key").to_numpy() for _, table in tables] or [np.empty(0, np.uint64)])
+        is_repeated = repeated(keys)
+        keys = keys[is_repeated]
+        marks = np.concatenate([table.column("mark").to_numpy() for _, table in tables])[is_repeated]
+        documents = np.concatenate(
+            [table.column("document").to_numpy() + self._first[piece.path] for piece, table in tables]
+        )[is_repeated]
+        rows = pl.DataFrame({"key": keys, "mark": marks, "document": documents}).sort("key", "mark", "document")
+        key, mark, document = (rows[name].to_numpy() for name in ("key", "mark", "document"))
+        if self.rule == "near":
+            return near_edges(key, mark, document, self.max_distance)
+        return linked_edges(key, mark, document) if self.rule == "equal" else candidate_edges(key, mark, document)
+
+
+def first_numbers(numberings: list[str]) -> dict[str, int]:
+    """Return the number of the first document of every batch, by its keys file; corpora follow each other."""
+    first: dict[str, int] = {}
+    start = 0
+    for path in numberings:
+        numbering = Numbering.read(path)
+        first |= {batch.keys: start + batch.first for batch in numbering.batches}
+        start += numbering.documents
+    return first

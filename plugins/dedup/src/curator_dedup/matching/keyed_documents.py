@@ -1,0 +1,157 @@
+"""The first pass: for each batch, a file with the keys of its documents and one with what is known about each."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from curator_core.errors import StageError
+from curator_core.io.atomic import make_folder, remove_files
+from curator_core.io.parquet import write_parquet
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, FileSlice, TableBatch
+from curator_dedup.shuffle_file import write_shuffled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+
+__all__ = ["WriteKeys", "content_column"]
+
+
+@dataclass
+class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
+    """Base of stages that write the keys of documents, sorted into partitions.
+
+    A keys file has the columns ``key`` (64 bits), ``mark`` and ``document`` (its place in the batch). A documents file
+    has for every document its file and place there, ``size`` in bytes, and ``id`` and ``score`` where asked for.
+
+    Args:
+        path: Folder of the cache.
+        content_field: Column that is compared.
+        id_field: Column with ids; file and position unless given.
+        score_field: Column with numbers by which the document to keep is chosen.
+        partitions: Into how many partitions keys are sorted.
+    """
+
+    path: str
+    content_field: str = "text"
+    id_field: str | None = field(default=None, kw_only=True)
+    score_field: str | None = field(default=None, kw_only=True)
+    partitions: int = field(default=1, kw_only=True)
+
+    thread_safe: ClassVar[bool] = True
+
+    @abstractmethod
+    def keys_of(self, batch: TableBatch) -> pa.Table:
+        """Return the columns ``key``, ``mark`` and ``document`` for those that can have duplicates."""
+
+    @abstractmethod
+    def metadata(self) -> dict[bytes, bytes]:
+        """Return what decides the keys, to be kept with them."""
+
+    def sizes_of(self, batch: TableBatch) -> Any:
+        """Return the bytes of every document."""
+        return pc.fill_null(pc.binary_length(content_column(batch, self.content_field)), 0).cast(pa.int64())
+
+    def inputs(self) -> Columns:
+        return [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
+
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        make_folder(f"{self.path}/keys")
+        make_folder(f"{self.path}/documents")
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        make_folder(f"{self.path}/keys")
+        make_folder(f"{self.path}/documents")
+
+    def process(self, task: TableBatch) -> FileGroupTask:
+        """Write the two files of a batch."""
+        name = f"part-{task.task_id.replace('/', '-')}.parquet"
+        keys_path, documents_path = f"{self.path}/keys/{name}", f"{self.path}/documents/{name}"
+        keys = self.keys_of(task)
+        size = write_parquet(self._documents(task), documents_path)
+        partition = _partition_of(keys.column("key").to_numpy(), self.partitions)
+        size += write_shuffled(keys, partition, keys_path, partitions=self.partitions, metadata=self.metadata())
+        return FileGroupTask(
+            data=(FileSlice(keys_path), FileSlice(documents_path)),
+            task_id=task.task_id,
+            dataset_name=task.dataset_name,
+            meta={"rows": task.num_rows, "bytes": size, "version": task.task_id},
+        )
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the files of source tasks from the cache."""
+        stems = {f"part-{source}" for source in sources}
+        for folder in ("keys", "documents"):
+            remove_files(f"{self.path}/{folder}", stems, only_torn=only_torn)
+
+    def _documents(self, task: TableBatch) -> pa.Table:
+        for name in (SOURCE_COLUMN, ROW_COLUMN):
+            task.check_column(name)
+        columns = {
+            "source": task.data.column(SOURCE_COLUMN),
+            "row": task.data.column(ROW_COLUMN),
+            "size": self.sizes_of(task),
+        }
+        if self.id_field is not None:
+            columns["id"] = _ids(task, self.id_field)
+        if self.score_field is not None:
+            columns["score"] = _scores(task, self.score_field)
+        return pa.table(columns)
+
+
+def content_column(task: TableBatch, name: str) -> Any:
+    """Return a column of text or bytes.
+
+    Raises:
+        StageError: There is none of that name, or it holds something else.
+    """
+    task.check_column(name)
+    column = task.data.column(name)
+    kind = column.type
+    if pa.types.is_dictionary(kind) or pa.types.is_null(kind) or pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    elif pa.types.is_binary_view(kind):
+        column = column.cast(pa.large_binary())
+    if not _has_bytes(column.type):
+        raise StageError(
+            f"column {name!r} holds {kind}; text or bytes can be compared", fix="name the column with the content"
+        )
+    return column
+
+
+def _has_bytes(kind: pa.DataType) -> bool:
+    types = pa.types
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
+
+
+def _ids(task: TableBatch, id_field: str) -> Any:
+    task.check_column(id_field)
+    column = task.data.column(id_field)
+    if column.null_count:
+        raise StageError(
+            f"column {id_field!r} has {column.null_count:,} nulls; an id is needed for every row",
+            fix="leave id_field out: then files and places are the ids",
+        )
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _scores(task: TableBatch, score_field: str) -> Any:
+    task.check_column(score_field)
+    kind = task.data.schema.field(score_field).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise StageError(f"column {score_field!r} holds {kind}; scores are numbers", fix="name a column of numbers")
+    return task.data.column(score_field).cast(pa.float64())
+
+
+def _partition_of(keys: Any, partitions: int) -> Any:
+    """Return the partition of keys: their highest bits, which are as random as any."""
+    bits = partitions.bit_length() - 1
+    return (keys >> np.uint64(64 - bits)).astype(np.uint16) if bits else np.zeros(len(keys), np.uint16)

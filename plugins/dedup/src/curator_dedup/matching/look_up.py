@@ -1,0 +1,92 @@
+"""Read single documents again by their numbers, where that takes no more than a look at their place in the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from curator_core.errors import CuratorError
+from curator_core.io.compression import compression_of
+from curator_core.io.filesystems import open_filesystem
+from curator_core.io.formats import format_named
+from curator_core.tasks import ROW_COLUMN, FileSlice
+from curator_dedup.arrays import load_array
+from curator_dedup.numbering import Numbering
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curator_dedup.corpus import Corpus
+
+__all__ = ["DocumentTexts"]
+
+_SMALL_FILE_DOCUMENTS = 100_000
+"""Documents of a file that is read from its beginning for the sake of one."""
+
+
+class DocumentTexts:
+    """Texts of single documents of a corpus.
+
+    Args:
+        corpus: The corpus.
+        numbering: File with the numbers of its documents.
+        field: Column with the text.
+        start: Number of the corpus's first document.
+    """
+
+    def __init__(self, corpus: Corpus, numbering: str, field: str, start: int) -> None:
+        self._corpus = corpus
+        self._numbering = Numbering.read(numbering)
+        self._rows = load_array(self._numbering.rows)
+        self._field = field
+        self._start = start
+
+    def of(self, numbers: Sequence[int]) -> list[str | None]:
+        """Return the texts of documents; None where one cannot be looked up quickly, or is no text."""
+        wanted: dict[str, set[int]] = {}
+        places = [self._place(number - self._start) for number in numbers]
+        for source, row in places:
+            wanted.setdefault(source, set()).add(row)
+        found = {source: self._texts(source, rows) for source, rows in wanted.items() if source}
+        return [found[source].get(row) if source else None for source, row in places]
+
+    def _place(self, number: int) -> tuple[str, int]:
+        """Return the file and the place in it of a document; no file for one of an earlier corpus."""
+        spans = self._numbering.sources.items()
+        source = next((path for path, (begin, end) in spans if begin <= number < end), "")
+        return (source, int(self._rows[number])) if source else ("", 0)
+
+    def _texts(self, source: str, rows: set[int]) -> dict[int, str]:
+        begin, end = self._numbering.sources[source]
+        pieces: list[FileSlice]
+        if self._corpus.format_name == "jsonl" and compression_of(source) is None:
+            pieces = [FileSlice(source, start=row, end=row + 1) for row in rows]
+        elif self._corpus.format_name == "parquet":
+            pieces = [FileSlice(source, row_groups=(group, group + 1)) for group in _groups_of(source, rows)]
+        elif end - begin <= _SMALL_FILE_DOCUMENTS:
+            pieces = [FileSlice(source)]
+        else:
+            return {}
+        texts: dict[int, str] = {}
+        try:
+            for piece in pieces:
+                for table in format_named(self._corpus.format_name).read(piece, columns=[self._field]):
+                    places = np.flatnonzero(np.isin(table.column(ROW_COLUMN).to_numpy(), list(rows)))
+                    for place in places.tolist():
+                        value = table.column(self._field)[place].as_py()
+                        if isinstance(value, str):
+                            texts[table.column(ROW_COLUMN)[place].as_py()] = value
+        except (CuratorError, OSError, ValueError):  # a courtesy of the report: it must not cost the result
+            return texts
+        return texts
+
+
+def _groups_of(source: str, rows: set[int]) -> list[int]:
+    """Return the row groups of a Parquet file that some rows are in."""
+    filesystem, inner = open_filesystem(source)
+    with filesystem.open(inner, "rb") as file:
+        metadata = pq.ParquetFile(file).metadata
+    ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)])
+    return sorted(set(np.searchsorted(ends, sorted(rows), side="right").tolist()))

@@ -1,0 +1,338 @@
+"""What exact and fuzzy deduplication have in common: keys, pairs that share one, clusters, a decision, removal."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from curator_core.errors import ConfigError
+from curator_core.io.atomic import atomic_output, make_folder
+from curator_core.io.filesystems import is_local, open_filesystem
+from curator_core.pipeline import Pipeline
+from curator_core.workflow import Workflow, WorkflowStep
+from curator_dedup.corpus import Corpus
+from curator_dedup.index import Index
+from curator_dedup.matching.clusters import components, make_clusters
+from curator_dedup.matching.decisions import document_column, document_places, ids_of, read_columns, write_decisions
+from curator_dedup.matching.find_pairs import FindPairs, ListPartitions
+from curator_dedup.matching.look_up import DocumentTexts
+from curator_dedup.matching.overview import make_overview, overview_text
+from curator_dedup.matching.remove_duplicates import RemoveDuplicates, TagDuplicates
+from curator_dedup.matching.result import DeduplicationResult
+from curator_dedup.numbering import Batch, Numbering, number_documents
+from curator_dedup.shuffle_file import partitions_for
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from curator_core.executors.base import Executor
+    from curator_core.ledger.resume import Resume
+    from curator_core.stage import ProcessingStage
+    from curator_core.workflow import Watch, WorkflowResult
+    from curator_dedup.matching.clusters import Clusters, KeepRule
+    from curator_dedup.matching.keyed_documents import WriteKeys
+
+__all__ = ["MatchingWorkflow", "OutputMode", "Pairs"]
+
+OutputMode = Literal["remove", "tag"]
+Pairs: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]"
+"""Numbers of the documents of pairs, and how similar they are, where that is known."""
+_PARTITION_BYTES = 64 << 20
+"""Keys in one partition, which is sorted in memory."""
+_DOCUMENT_BYTES = 500
+"""What a document is taken to have, to choose a number of partitions."""
+
+
+class MatchingWorkflow(Workflow):
+    """Base of the workflows that compare the documents of a corpus with each other, and with those of earlier ones.
+
+    Args:
+        name: Name in reports.
+        input_path: Files, folders, globs or URLs.
+        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        output_path: Folder for the documents that are left.
+        content_field: Column that is compared.
+        id_field: Column with ids; file and place unless given.
+        perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
+        keep: Which document of a cluster is kept.
+        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
+        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        input_format: Table format; found out from the files unless given.
+        block_bytes: Size of a unit of work.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(  # noqa: PLR0913 - the facts of a corpus, by keyword
+        self,
+        name: str,
+        *,
+        input_path: str | list[str],
+        cache_path: str,
+        output_path: str | None,
+        content_field: str,
+        id_field: str | None,
+        perform_removal: bool,
+        keep: KeepRule,
+        score_field: str | None,
+        output_mode: OutputMode,
+        compare_with: str | list[str] | None,
+        input_format: str | None,
+        block_bytes: int,
+    ) -> None:
+        super().__init__(name)
+        if perform_removal and output_path is None:
+            raise ConfigError(
+                f"{name}: removal needs a place to write to", fix="add output_path, or perform_removal: false"
+            )
+        if keep not in ("first", "longest", "best"):
+            raise ConfigError(f"{name}: keep={keep!r}", fix="use first, longest or best")
+        if (keep == "best") != (score_field is not None):
+            raise ConfigError(f"{name}: keep: best and score_field go together", fix="give both or neither")
+        if output_mode not in ("remove", "tag"):
+            raise ConfigError(f"{name}: output_mode={output_mode!r}", fix="use remove or tag")
+        self.corpus = Corpus(input_path, input_format, block_bytes)
+        self.cache_path = cache_path.rstrip("/") or "/"
+        self.output_path = output_path
+        self.content_field = content_field
+        self.id_field = id_field
+        self.perform_removal = perform_removal
+        self.keep = keep
+        self.score_field = score_field
+        self.output_mode = output_mode
+        self.compare_with = [compare_with] if isinstance(compare_with, str) else list(compare_with or ())
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Return what decides the keys: those of corpora that are compared must agree in it."""
+
+    @abstractmethod
+    def key_writer(self, partitions: int) -> WriteKeys:
+        """Return the stage that writes keys."""
+
+    @property
+    @abstractmethod
+    def key_bytes(self) -> int:
+        """Bytes that the keys of a document have."""
+
+    def pair_finder(self, numberings: list[str]) -> FindPairs:
+        """Return the stage that pairs documents which share a key."""
+        return FindPairs(self.cache_path, numberings)
+
+    def pair_steps(self) -> Sequence[WorkflowStep]:
+        """Return steps between the search for pairs and the decision."""
+        return []
+
+    def duplicate_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
+        """Yield the pairs that are duplicates, and their similarity, where it is known."""
+        yield from self.found_pairs(results)
+
+    def run(
+        self,
+        executor: Executor | None = None,
+        run_dir: str | os.PathLike[str] | None = None,
+        *,
+        resume: Resume = False,
+        watch: Watch | None = None,
+    ) -> Any:
+        """Run all steps.
+
+        Args:
+            executor: How to run the pipelines; in this process unless given.
+            run_dir: Folder for ledgers and quarantined records; ``run`` in the cache unless given, where that is local.
+            resume: Go on with an earlier run.
+            watch: Shows progress, or asks a step to stop.
+        """
+        make_folder(self.cache_path)
+        if run_dir is None and is_local(open_filesystem(self.cache_path)[0]):
+            run_dir = f"{self.cache_path}/run"
+        return self.summary(super().run(executor, run_dir, resume=resume, watch=watch))
+
+    def summary(self, steps: WorkflowResult) -> Any:
+        """Return what the steps came to."""
+        return DeduplicationResult.of(steps)
+
+    def plan_steps(self) -> Sequence[WorkflowStep]:
+        steps = [
+            WorkflowStep("keys", self._keys),
+            WorkflowStep("number", self._number),
+            WorkflowStep("pairs", self._pairs),
+            *self.pair_steps(),
+            WorkflowStep("decide", self._decide),
+        ]
+        if self.perform_removal:
+            steps.append(WorkflowStep("remove", self._remove))
+        return steps
+
+    # -- the corpora that are compared: earlier ones first, then this one --
+
+    @property
+    def numbering_path(self) -> str:
+        """File with the numbers of this corpus's documents."""
+        return f"{self.cache_path}/numbering.json"
+
+    def earlier(self) -> list[Index]:
+        """Return the indexes of the corpora that this one is compared with.
+
+        Raises:
+            ConfigError: One was made with other parameters.
+        """
+        found = []
+        for folder in self.compare_with:
+            index = Index.read(folder)
+            index.check(self.kind, self.parameters(), folder=folder)
+            found.append(index)
+        if len({index.partitions for index in found}) > 1:
+            raise ConfigError(
+                "the indexes have different numbers of partitions: "
+                + ", ".join(
+                    f"{folder} {index.partitions}" for folder, index in zip(self.compare_with, found, strict=True)
+                ),
+                fix="make the later ones with compare_with naming the first",
+            )
+        return found
+
+    @property
+    def partitions(self) -> int:
+        """Into how many partitions keys are sorted: as those of earlier corpora, else by the size of this one."""
+        earlier = self.earlier()
+        if earlier:
+            return earlier[0].partitions
+        documents = self.corpus.total_bytes // _DOCUMENT_BYTES + 1
+        return partitions_for(documents * self.key_bytes, _PARTITION_BYTES)
+
+    def numberings(self) -> list[str]:
+        """Return the files with the numbers of the documents of all corpora."""
+        return [*(index.numbering for index in self.earlier()), self.numbering_path]
+
+    @property
+    def start(self) -> int:
+        """Number of this corpus's first document."""
+        return sum(index.documents for index in self.earlier())
+
+    def batches(self) -> list[Batch]:
+        """Return the batches of all corpora, numbered through."""
+        batches: list[Batch] = []
+        start = 0
+        for path in self.numberings():
+            numbering = Numbering.read(path)
+            batches += [replace(batch, first=start + batch.first) for batch in numbering.batches]
+            start += numbering.documents
+        return batches
+
+    # -- the steps --
+
+    def _keys(self, results: WorkflowResult) -> Pipeline:  # noqa: ARG002 - the first step
+        columns = [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
+        self.corpus.check_columns(columns)
+        reading = self.corpus.reading(columns, name="dedup.read")
+        return Pipeline(f"{self.name}: keys", stages=[*reading, self.key_writer(self.partitions)])
+
+    def _number(self, results: WorkflowResult) -> dict[str, int]:
+        batches = []
+        first = 0
+        for task in next(iter(results.steps.values())):
+            keys, documents = task.paths
+            batches.append(Batch(first, task.meta["rows"], keys, documents, task.meta["version"]))
+            first += task.meta["rows"]
+        numbering = number_documents(batches, document_places(batches), f"{self.cache_path}/rows.npy")
+        numbering.write(self.numbering_path)
+        paths = self.corpus.paths
+        Index(
+            kind=self.kind,
+            parameters=self.parameters(),
+            partitions=self.partitions,
+            paths=[paths] if isinstance(paths, str) else paths,
+            format=self.corpus.format_name,
+            block_bytes=self.corpus.block_bytes,
+            content_field=self.content_field,
+            numbering=self.numbering_path,
+            documents=numbering.documents,
+        ).write(self.cache_path)
+        return {"documents": numbering.documents}
+
+    def _pairs(self, results: WorkflowResult) -> Pipeline:  # noqa: ARG002 - what it needs is on disk
+        numberings = self.numberings()
+        stages: list[ProcessingStage[Any, Any]] = [
+            ListPartitions(numberings, self.partitions),
+            self.pair_finder(numberings),
+        ]
+        return Pipeline(f"{self.name}: pairs", stages=stages)
+
+    def found_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
+        """Yield the pairs that share a key; those of two documents of earlier corpora are nobody's business."""
+        start = self.start
+        for path in results["pairs"].outputs:
+            table = read_columns(path)
+            first, second = (table.column(name).to_numpy() for name in ("first", "second"))
+            is_ours = (first >= start) | (second >= start)
+            similarity = table.column("similarity").to_numpy()[is_ours] if "similarity" in table.column_names else None
+            yield first[is_ours], second[is_ours], similarity
+
+    def _decide(self, results: WorkflowResult) -> dict[str, Any]:
+        batches = self.batches()
+        documents = batches[-1].first + batches[-1].rows if batches else 0
+        pairs = list(self.duplicate_pairs(results))
+        roots = components(documents, ((first, second) for first, second, _ in pairs))
+        preference = None
+        if self.keep != "first":
+            preference = document_column(batches, "size" if self.keep == "longest" else "score")
+        start = self.start
+        is_fixed = np.arange(documents) < start if start else None
+        clusters = make_clusters(roots, preference, is_fixed=is_fixed)
+        return self.settle(documents - start, clusters, _similarity(clusters.members, pairs))
+
+    def settle(self, documents: int, clusters: Clusters, similarity: NDArray[np.float64] | None) -> dict[str, Any]:
+        """Write what was decided, and an overview of it.
+
+        Args:
+            documents: Documents of this corpus.
+            clusters: The clusters.
+            similarity: For each member, the highest similarity found with another; unknown where None.
+        """
+        batches = self.batches()
+        path, removed = write_decisions(self.cache_path, clusters, batches, similarity)
+        texts = DocumentTexts(self.corpus, self.numbering_path, self.content_field, self.start)
+        overview = make_overview(
+            clusters, similarity, ids=lambda numbers: ids_of(numbers, batches).to_pylist(), texts=texts.of
+        )
+        with atomic_output(f"{self.cache_path}/overview.json") as file:
+            file.write(json.dumps(overview, indent=1, ensure_ascii=False, default=str).encode())
+        sizes = clusters.sizes[clusters.kept == clusters.members]
+        return {
+            "documents": documents,
+            "removed": removed,
+            "clusters": len(sizes),
+            "largest_cluster": int(sizes.max()) if len(sizes) else 0,
+            "duplicates": path,
+            "overview": overview_text(overview),
+        }
+
+    def _remove(self, results: WorkflowResult) -> Pipeline:  # noqa: ARG002 - what it needs is on disk
+        assert self.output_path is not None
+        kind = RemoveDuplicates if self.output_mode == "remove" else TagDuplicates
+        stages = [
+            *self.corpus.reading(None, name="dedup.read"),
+            kind(self.cache_path, self.numbering_path, start=self.start),
+            self.corpus.writing(self.output_path, name="dedup.write"),
+        ]
+        return Pipeline(f"{self.name}: remove", stages=stages)
+
+
+def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[np.float64] | None:
+    """Return for every member the highest similarity found with another; None where none is known."""
+    if not pairs or any(similarity is None for _, _, similarity in pairs):
+        return None
+    highest = np.zeros(len(members))
+    for first, second, similarity in pairs:
+        for numbers in (first, second):
+            np.maximum.at(highest, np.searchsorted(members, numbers), np.asarray(similarity))
+    return highest

@@ -1,0 +1,1 @@
+"""MinHash: signatures of documents that agree as often as the documents' shingles do."""

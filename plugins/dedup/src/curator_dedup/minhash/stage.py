@@ -1,0 +1,84 @@
+"""Add MinHash signatures to rows, for whoever wants to compare them in a way of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import pyarrow as pa
+
+from curator_core.column_bytes import column_bytes
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import TableBatch
+from curator_dedup.minhash.scheme import MinhashScheme
+from curator_dedup.minhash.signing import sign
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns
+
+__all__ = ["Minhash"]
+
+
+@dataclass
+class Minhash(ProcessingStage[TableBatch, TableBatch]):
+    """Add a column with the MinHash signature of a text: entries of two rows agree as often as their shingles do.
+
+    The parameters are kept with the column, so that signatures of different kinds are not compared by mistake. A row
+    without any shingle, null or empty, has none. ``dedup.fuzzy`` does all of this and the comparing too.
+
+    >>> from curator_core import TableBatch
+    >>> stage = Minhash(ngrams=5, num_hashes=64)
+    >>> batch = stage.process(TableBatch(data={"text": ["the same text", "the same text", ""]}))
+    >>> first, second, third = batch.data["minhash"].to_pylist()
+    >>> first == second, len(first), third
+    (True, 64, None)
+
+    Args:
+        text_field: Column with the text.
+        output_field: Column to add.
+        unit: What shingles are made of: characters, or words between whitespace.
+        ngrams: How many of them make a shingle.
+        num_hashes: Entries of a signature.
+        bits: Size of an entry, 32 or 64.
+        seed: Start of the random numbers.
+        device: A torch device to compute on; the CPU, without torch, unless given.
+    """
+
+    text_field: str = "text"
+    output_field: str = "minhash"
+    unit: Literal["char", "word"] = field(default="char", kw_only=True)
+    ngrams: int = field(default=24, kw_only=True)
+    num_hashes: int = field(default=260, kw_only=True)
+    bits: Literal[32, 64] = field(default=32, kw_only=True)
+    seed: int = field(default=42, kw_only=True)
+    device: str | None = field(default=None, kw_only=True)
+
+    name = "dedup.minhash"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _ = self.scheme  # impossible parameters are refused at once
+
+    @property
+    def scheme(self) -> MinhashScheme:
+        """How signatures are made."""
+        return MinhashScheme(self.unit, self.ngrams, self.num_hashes, self.bits, self.seed)
+
+    def inputs(self) -> Columns:
+        return [self.text_field]
+
+    def outputs(self) -> Columns:
+        return [self.output_field]
+
+    def process(self, task: TableBatch) -> TableBatch:
+        """Add the signatures of a batch."""
+        scheme = self.scheme
+        signatures, shingles = sign(column_bytes(task.text(self.text_field).to_arrow()), scheme, device=self.device)
+        column = pa.FixedSizeListArray.from_arrays(
+            pa.array(signatures.reshape(-1)), scheme.num_hashes, mask=pa.array(shingles == 0)
+        )
+        place = task.data.schema.get_field_index(self.output_field)
+        told = pa.field(self.output_field, column.type, metadata=scheme.to_metadata())
+        table = task.data if place < 0 else task.data.remove_column(place)
+        return task.with_data(table.append_column(told, column))

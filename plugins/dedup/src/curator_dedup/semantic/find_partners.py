@@ -1,0 +1,140 @@
+"""Compare the vectors within each cluster: who has one like it that comes before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from curator_core.io.atomic import make_folder, remove_files
+from curator_core.io.parquet import write_parquet
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_dedup.arrays import load_array
+from curator_dedup.shuffle_file import partition_tasks, read_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from curator_core.stage import NodeInfo, WorkerInfo
+
+__all__ = ["FindPartners", "KeepSemantic", "ListClusters"]
+
+KeepSemantic = Literal["hard", "easy", "random", "best"]
+"""Which of similar rows is kept: the farthest from its cluster's centre, the nearest, any, or the best by a column."""
+
+
+@dataclass
+class ListClusters(ProcessingStage[EmptyTask, FileGroupTask]):
+    """Make one unit of work of each partition of the clusters.
+
+    Args:
+        paths: The files.
+        versions: What tells one version of each from another.
+        partitions: How many partitions there are.
+    """
+
+    paths: list[str] = field(default_factory=list)
+    versions: list[str] = field(default_factory=list)
+    partitions: int = 1
+
+    name = "dedup.clusters"
+
+    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:  # noqa: ARG002 - it makes its own work
+        return partition_tasks(self.paths, range(self.partitions), self.versions)
+
+
+@dataclass
+class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
+    """Write for every row that has one, in its cluster, a partner that is to be kept rather than it.
+
+    Args:
+        path: Folder of the cache; partners go to ``partners`` in it.
+        eps: Largest cosine distance of duplicates.
+        which_to_keep: Which of similar rows is kept.
+        seed: Start of the random numbers, for ``random``.
+        device: Where to compute.
+    """
+
+    path: str
+    eps: float = 0.05
+    which_to_keep: KeepSemantic = "hard"
+    seed: int = 0
+    device: str = "cpu"
+
+    name = "dedup.find_partners"
+    thread_safe: ClassVar[bool] = True
+
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        make_folder(f"{self.path}/partners")
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        make_folder(f"{self.path}/partners")
+        self._scores = load_array(f"{self.path}/scores.npy") if self.which_to_keep == "best" else None
+
+    def process(self, task: FileGroupTask) -> FileGroupTask:
+        """Compare the clusters of a partition."""
+        tables = [table for piece in task.data if (table := read_partition(piece)[0]).num_rows]
+        found = [self._partners(tables)] if tables else []
+        document, partner, similarity = (
+            (np.concatenate(each) for each in zip(*found, strict=True))
+            if found
+            else (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+        )
+        path = f"{self.path}/partners/part-{task.task_id.replace('/', '-')}.parquet"
+        table = pa.table({"document": document, "partner": partner, "similarity": similarity.astype(np.float64)})
+        size = write_parquet(table, path)
+        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(document), "bytes": size})
+
+    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
+        """Remove the partners of partitions."""
+        remove_files(f"{self.path}/partners", {f"part-{each}" for each in sources}, only_torn=only_torn)
+
+    def _partners(self, tables: list[pa.Table]) -> tuple[Any, Any, Any]:
+        import torch
+
+        from curator_dedup.semantic.compare import earlier_partner
+
+        joined = pa.concat_tables(tables).combine_chunks()
+        documents, clusters, near = (joined.column(name).to_numpy() for name in ("document", "cluster", "similarity"))
+        vectors = _matrix(joined.column("vector"))
+        order = np.lexsort((documents, self._preference(documents, near), clusters))
+        begins = np.flatnonzero(np.diff(clusters[order], prepend=-1))
+        results = []
+        for begin, end in zip(begins, np.append(begins[1:], len(order)), strict=True):
+            rows = order[begin:end]
+            if len(rows) < 2:  # noqa: PLR2004 - one alone has no partner
+                continue
+            partner, similarity = earlier_partner(
+                torch.from_numpy(vectors[rows]).to(self.device), float(np.float32(1 - self.eps))
+            )
+            has_one = torch.nonzero(partner >= 0).flatten().cpu().numpy()
+            chosen = partner.cpu().numpy()[has_one]
+            results.append((documents[rows[has_one]], documents[rows[chosen]], similarity.cpu().numpy()[has_one]))
+        if not results:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+        found = [np.concatenate(each) for each in zip(*results, strict=True)]
+        return found[0], found[1], found[2]
+
+    def _preference(self, documents: Any, near: Any) -> Any:
+        """Return what rows are sorted by within a cluster: the lowest is kept first."""
+        if self.which_to_keep == "hard":
+            return near
+        if self.which_to_keep == "easy":
+            return -near
+        if self.which_to_keep == "best":
+            assert self._scores is not None
+            scores = np.asarray(self._scores)[documents]
+            return -np.where(np.isnan(scores), -np.inf, scores)
+        with np.errstate(over="ignore"):
+            mixed = (documents.astype(np.uint64) + np.uint64(self.seed)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+            return mixed * np.uint64(0xBF58476D1CE4E5B9)
+
+
+def _matrix(column: pa.ChunkedArray) -> Any:
+    array = column.combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    return array.flatten().to_numpy().reshape(len(array), -1)
