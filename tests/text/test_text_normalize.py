@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import StageError
 from curator_text import DocumentBatch, Normalize
-from curator_text.normalize import NOT_SURELY_NFC
+from curator_text.modifiers.normalize import NOT_SURELY_NFC
 
 STEPS = ("control_characters", "newlines", "nfc", "spaces", "trailing_space", "blank_lines")
 MESSY = st.text(

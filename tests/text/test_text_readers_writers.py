@@ -10,7 +10,19 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline, make_stage
 from curator_core.errors import ConfigError, PipelineError
-from curator_text import DocumentBatch, Normalize, ReadCsv, ReadJsonl, ReadParquet, WordCount, WriteJsonl, WriteParquet
+from curator_text import (
+    DocumentBatch,
+    Normalize,
+    ReadArrow,
+    ReadCsv,
+    ReadJsonl,
+    ReadParquet,
+    WordCount,
+    WriteArrow,
+    WriteCsv,
+    WriteJsonl,
+    WriteParquet,
+)
 
 ROWS = [{"id": number, "text": f"document {number} " + "word " * number, "url": f"u{number}"} for number in range(20)]
 
@@ -25,6 +37,10 @@ def read_back(folder):
     for path in sorted(folder.iterdir()):
         if path.suffix == ".parquet":
             rows += pq.read_table(path).to_pylist()
+        elif path.suffix == ".arrow":
+            rows += pa.ipc.open_file(path).read_all().to_pylist()
+        elif path.suffix == ".csv":
+            rows += pyarrow.csv.read_csv(path).to_pylist()
         else:
             content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
             rows += [json.loads(line) for line in content.splitlines()]
@@ -39,21 +55,26 @@ def make_input(kind, folder):
     if kind is ReadParquet:
         pq.write_table(table, folder / "in.parquet", row_group_size=7)
         return str(folder / "in.parquet")
+    if kind is ReadArrow:
+        with pa.ipc.new_stream(folder / "in.arrow", table.schema) as stream:
+            stream.write_table(table, max_chunksize=7)
+        return str(folder / "in.arrow")
     pyarrow.csv.write_csv(table, folder / "in.csv")
     return str(folder / "in.csv")
 
 
-@pytest.mark.parametrize("writer", [WriteJsonl, WriteParquet])
-@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+@pytest.mark.parametrize("writer", [WriteJsonl, WriteParquet, WriteArrow, WriteCsv])
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv, ReadArrow])
 def test_every_reader_feeds_every_writer(reader, writer, tmp_path):
     source = make_input(reader, tmp_path / "in")
     result = Pipeline(stages=[reader(source), writer(str(tmp_path / "out"))]).run(LocalExecutor())
-    expected = [{**row, "id": str(row["id"])} for row in ROWS] if reader is ReadCsv else ROWS
+    is_text = reader is ReadCsv and writer is not WriteCsv  # read back, numbers in CSV are numbers again
+    expected = [{**row, "id": str(row["id"])} for row in ROWS] if is_text else ROWS
     assert read_back(tmp_path / "out") == expected
     assert sum(task.num_items for task in result) == len(ROWS)
 
 
-@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv, ReadArrow])
 def test_readers_make_documents_with_provenance(reader, tmp_path):
     source = make_input(reader, tmp_path / "in")
     for batch in Pipeline(stages=[reader(source)]).run():
@@ -62,7 +83,7 @@ def test_readers_make_documents_with_provenance(reader, tmp_path):
         assert len(set(batch.data["_row"].to_pylist())) == batch.num_rows
 
 
-@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv])
+@pytest.mark.parametrize("reader", [ReadJsonl, ReadParquet, ReadCsv, ReadArrow])
 def test_chosen_columns_always_include_the_text(reader, tmp_path):
     source = make_input(reader, tmp_path / "in")
     stage = reader(source, columns=["id"])
@@ -112,6 +133,22 @@ def test_compressed_output_and_provenance_on_request(tmp_path):
     assert (first["_source"], first["_row"]) == (source, 0)
     with pytest.raises(ConfigError, match="parquet files are compressed inside"):
         WriteParquet("out", compression="gz")
+
+
+@pytest.mark.parametrize("writer", [WriteJsonl, WriteParquet, WriteArrow])
+def test_large_batches_become_several_files(writer, tmp_path):
+    source = write_jsonl(tmp_path / "in.jsonl")
+    stage = writer(str(tmp_path / "out"), max_file_bytes=500)
+    (written,) = Pipeline(stages=[ReadJsonl(source), stage]).run()
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == sorted(path.rpartition("/")[2] for path in written.paths)
+    assert len(names) > 2
+    assert names[1].split(".")[1] == "0001"
+    assert read_back(tmp_path / "out") == ROWS
+    stage.remove_output([written.task_id.partition("/")[0]], only_torn=False)
+    assert list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(ConfigError, match="max_file_bytes must be positive"):
+        writer("out", max_file_bytes=0)
 
 
 def test_problems_are_found_before_anything_runs(tmp_path):

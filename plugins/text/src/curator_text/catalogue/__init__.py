@@ -1,0 +1,33 @@
+"""What this package offers, by subject: plain declarations that import nothing of what they declare."""
+
+from __future__ import annotations
+
+from curator_text.catalogue import (
+    code,
+    extraction,
+    heuristics,
+    language,
+    mixing,
+    models,
+    modifiers,
+    privacy,
+    quality,
+    reading,
+    writing,
+)
+
+__all__ = ["STAGES"]
+
+STAGES = (
+    *reading.STAGES,
+    *extraction.STAGES,
+    *modifiers.STAGES,
+    *privacy.STAGES,
+    *language.STAGES,
+    *quality.STAGES,
+    *heuristics.STAGES,
+    *code.STAGES,
+    *models.STAGES,
+    *mixing.STAGES,
+    *writing.STAGES,
+)

@@ -1,0 +1,178 @@
+"""Stages that drop documents by one heuristic each, those of NeMo Curator among them."""
+
+from __future__ import annotations
+
+from curator_core.specs import StageSpec
+
+__all__ = ["STAGES"]
+
+STAGES = (
+    StageSpec(
+        "word_count",
+        target="curator_text.filters.word_count:WordCount",
+        summary="Drop documents with too few or too many words.",
+        kind="filter",
+    ),
+    StageSpec(
+        "mean_word_length",
+        target="curator_text.filters.mean_word_length:MeanWordLength",
+        summary="Drop documents whose words are too short or too long on average.",
+        kind="filter",
+    ),
+    StageSpec(
+        "long_word",
+        target="curator_text.filters.long_word:LongWord",
+        summary="Drop documents with a word too long to be one.",
+        kind="filter",
+    ),
+    StageSpec(
+        "non_alpha_numeric",
+        target="curator_text.filters.non_alpha_numeric:NonAlphaNumeric",
+        summary="Drop documents made of symbols and spaces more than of letters and digits.",
+        kind="filter",
+    ),
+    StageSpec(
+        "symbols_to_words",
+        target="curator_text.filters.symbols_to_words:SymbolsToWords",
+        summary="Drop documents with many words that are hash signs or ellipses.",
+        kind="filter",
+    ),
+    StageSpec(
+        "numbers",
+        target="curator_text.filters.numbers:Numbers",
+        summary="Drop documents that are digits for a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "urls",
+        target="curator_text.filters.urls:Urls",
+        summary="Drop documents that are addresses for a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "bullets",
+        target="curator_text.filters.bullets:Bullets",
+        summary="Drop documents in which nearly every line is a bullet point.",
+        kind="filter",
+    ),
+    StageSpec(
+        "white_space",
+        target="curator_text.filters.white_space:WhiteSpace",
+        summary="Drop documents that are white space for a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "parentheses",
+        target="curator_text.filters.parentheses:Parentheses",
+        summary="Drop documents with many brackets.",
+        kind="filter",
+    ),
+    StageSpec(
+        "boiler_plate_string",
+        target="curator_text.filters.boiler_plate_string:BoilerPlateString",
+        summary="Drop documents with cookie banners and policies in many paragraphs.",
+        kind="filter",
+    ),
+    StageSpec(
+        "punctuation",
+        target="curator_text.filters.punctuation:Punctuation",
+        summary="Drop documents in which few lines end like a sentence.",
+        kind="filter",
+    ),
+    StageSpec(
+        "ellipsis",
+        target="curator_text.filters.ellipsis:Ellipsis",
+        summary="Drop documents in which many lines trail off.",
+        kind="filter",
+    ),
+    StageSpec(
+        "common_english_words",
+        target="curator_text.filters.common_english_words:CommonEnglishWords",
+        summary="Drop documents in which the commonest English words are missing.",
+        kind="filter",
+    ),
+    StageSpec(
+        "words_without_alphabets",
+        target="curator_text.filters.words_without_alphabets:WordsWithoutAlphabets",
+        summary="Drop documents with many words that hold no letter.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeated_lines",
+        target="curator_text.filters.repeated_lines:RepeatedLines",
+        summary="Drop documents with repeated lines.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeated_paragraphs",
+        target="curator_text.filters.repeated_paragraphs:RepeatedParagraphs",
+        summary="Drop documents with repeated paragraphs.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeated_lines_by_char",
+        target="curator_text.filters.repeated_lines_by_char:RepeatedLinesByChar",
+        summary="Drop documents of which repeated lines make up a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeated_paragraphs_by_char",
+        target="curator_text.filters.repeated_paragraphs_by_char:RepeatedParagraphsByChar",
+        summary="Drop documents of which repeated paragraphs make up a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeating_top_n_grams",
+        target="curator_text.filters.repeating_top_n_grams:RepeatingTopNGrams",
+        summary="Drop documents of which one phrase makes up a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "repeating_duplicate_n_grams",
+        target="curator_text.filters.repeating_duplicate_n_grams:RepeatingDuplicateNGrams",
+        summary="Drop documents of which n-grams that occurred before make up a large part.",
+        kind="filter",
+    ),
+    StageSpec(
+        "histogram",
+        target="curator_text.filters.histogram:Histogram",
+        summary="Drop documents with many characters that are not common in a language.",
+        kind="filter",
+    ),
+    StageSpec(
+        "length",
+        target="curator_text.filters.length:Length",
+        summary="Drop documents of too few or too many bytes, characters or words.",
+        kind="filter",
+    ),
+    StageSpec(
+        "substring",
+        target="curator_text.filters.substring:Substring",
+        summary="Keep documents that hold a string at the beginning, the end or anywhere.",
+        kind="filter",
+    ),
+    StageSpec(
+        "regex",
+        target="curator_text.filters.regex:Regex",
+        summary="Drop or keep documents in which a regular expression is found.",
+        kind="filter",
+    ),
+    StageSpec(
+        "url_blocklist",
+        target="curator_text.filters.url_blocklist:UrlBlocklist",
+        summary="Drop documents from listed domains, or with listed words in their URL.",
+        kind="filter",
+    ),
+    StageSpec(
+        "word_blocklist",
+        target="curator_text.filters.word_blocklist:WordBlocklist",
+        summary="Drop documents with words from your lists.",
+        kind="filter",
+    ),
+    StageSpec(
+        "pornographic_urls",
+        target="curator_text.filters.pornographic_urls:PornographicUrls",
+        summary="Drop documents with links to pornography.",
+        kind="filter",
+    ),
+)

@@ -1,0 +1,1 @@
+"""What only source code has: comments, docstrings, markup."""

@@ -1,0 +1,139 @@
+"""How much of an HTML page is text, by Python's own parser.
+
+What counts is what ``BeautifulSoup(page, "html.parser").get_text()`` returns once scripts and styles are removed, which
+is how NeMo Curator measures it; no tree is built for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import unescape
+from html.entities import html5
+from html.parser import HTMLParser
+
+__all__ = ["text_length", "text_share"]
+
+_REMOVED = frozenset({"script", "style"})
+_HIDDEN = _REMOVED | {"template", "rp", "rt"}
+"""Beautiful Soup also leaves out templates and the readings of ruby characters, but not CDATA in them."""
+_KEEPS_WHITE_SPACE = frozenset({"pre", "textarea"})
+_VOID = frozenset(
+    {
+        *(
+            "area",
+            "base",
+            "basefont",
+            "bgsound",
+            "br",
+            "col",
+            "command",
+            "embed",
+            "frame",
+            "hr",
+            "image",
+            "img",
+            "input",
+        ),
+        *("isindex", "keygen", "link", "menuitem", "meta", "nextid", "param", "source", "spacer", "track", "wbr"),
+    }
+)
+"""Elements without an end tag, by Beautiful Soup's list."""
+_WHITE_SPACE = " \n\t\f\r"
+
+
+def text_share(page: str, min_chars: int) -> float:
+    """Return the share of a page's characters that is text; zero where there are less than ``min_chars`` of it.
+
+    >>> text_share("<p>Text</p><script>code</script>", min_chars=1)
+    0.125
+
+    Args:
+        page: HTML source.
+        min_chars: Fewest characters of text that count as such.
+    """
+    length = text_length(page) if page else 0
+    return 0.0 if length < min_chars or not page else length / len(page)
+
+
+def text_length(page: str) -> int:
+    """Return the number of characters of a page's text; zero for a page that cannot be parsed.
+
+    >>> text_length("<p>a &amp; b</p>  <p>c</p>")
+    7
+    """
+    counter = _TextCounter()
+    try:
+        counter.feed(page)
+        counter.close()
+    except AssertionError:  # what html.parser raises on some malformed declarations
+        return 0
+    counter.end_run()
+    return counter.length
+
+
+class _TextCounter(HTMLParser):
+    """Adds up runs of text between tags. A run of nothing but white space is one character."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.length = 0
+        self._run: list[str] = []
+        self._open: list[str] = []
+        self._times_open: Counter[str] = Counter()
+        self._needless: Counter[str] = Counter()  # end tags to come of elements that have none, which are overlooked
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's signature
+        self.end_run()
+        if tag in _VOID:
+            self._needless[tag] += 1
+        else:
+            self._open.append(tag)
+            self._times_open[tag] += 1
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's signature
+        self.end_run()
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._needless[tag]:
+            self._needless[tag] -= 1
+            return
+        self.end_run()
+        closes = self._times_open[tag] > 0
+        while closes:
+            closed = self._open.pop()
+            self._times_open[closed] -= 1
+            closes = closed != tag
+
+    def handle_data(self, data: str) -> None:
+        self._run.append(data)
+
+    def handle_charref(self, name: str) -> None:
+        self._run.append(unescape(f"&#{name};") or "\ufffd")
+
+    def handle_entityref(self, name: str) -> None:
+        known = html5.get(f"{name};")
+        self._run.append(f"&{name}" if known is None else known)
+
+    def handle_comment(self, data: str) -> None:  # noqa: ARG002 - the parser's signature
+        self.end_run()
+
+    def handle_decl(self, decl: str) -> None:  # noqa: ARG002 - the parser's signature
+        self.end_run()
+
+    def handle_pi(self, data: str) -> None:  # noqa: ARG002 - the parser's signature
+        self.end_run()
+
+    def unknown_decl(self, data: str) -> None:
+        self.end_run()
+        if data.upper().startswith("CDATA["):
+            self._run.append(data[len("CDATA[") :])
+            self.end_run(_REMOVED)
+
+    def end_run(self, hidden: frozenset[str] = _HIDDEN) -> None:
+        """Count the run of text that ends here, unless it is in one of some elements."""
+        run = "".join(self._run)
+        self._run.clear()
+        if not run or any(self._times_open[tag] for tag in hidden):
+            return
+        keeps = any(self._times_open[tag] for tag in _KEEPS_WHITE_SPACE)
+        self.length += len(run) if keeps or run.strip(_WHITE_SPACE) else 1

@@ -1,0 +1,1 @@
+"""Stages that turn web pages into text."""

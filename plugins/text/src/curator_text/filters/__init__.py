@@ -1,0 +1,1 @@
+"""Stages that drop documents, one idea a file."""

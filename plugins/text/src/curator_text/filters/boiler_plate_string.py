@@ -1,0 +1,54 @@
+"""Drop documents with cookie banners and policies in many paragraphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curator_text.filters.rule_filter import Rule, RuleFilter
+from curator_text.filters.share import check_share
+from curator_text.metrics.boilerplate_strings import BOILERPLATE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["BoilerPlateString"]
+
+
+@dataclass
+class BoilerPlateString(RuleFilter):
+    r"""Keep documents of which at most ``max_share`` of the paragraphs hold a boilerplate phrase.
+
+    Paragraphs are cut at two newlines. The phrases, of privacy policies, terms of use and cookie banners, are those of
+    NeMo Curator's ``BoilerPlateStringFilter`` (:data:`curator_text.metrics.boilerplate_strings.STRINGS`), in any case;
+    a document with "lorem ipsum" has share one. NeMo Curator's option for phrases at the top or bottom has no effect
+    there, and is left out.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["Welcome\n\nThis site uses cookies.", "Cookies, home-made"]})
+    >>> BoilerPlateString().process(batch).data["text"].to_pylist()
+    ['Cookies, home-made']
+
+    Args:
+        max_share: Largest share of paragraphs with a phrase to keep a document, from 0 to 1.
+        text_field: Column with the text.
+    """
+
+    max_share: float = 0.4
+
+    name = "text.boiler_plate_string"
+
+    def __post_init__(self) -> None:
+        check_share(self.name, max_share=self.max_share)
+
+    def score(self) -> pl.Expr:
+        return (
+            pl.when(pl.col("placeholders") > 0)
+            .then(1.0)
+            .otherwise(pl.col("boilerplate_paragraphs") / pl.col("paragraphs"))
+        )
+
+    def rules(self) -> Sequence[Rule]:
+        return [Rule("boilerplate", BOILERPLATE, self.score() > self.max_share)]

@@ -1,0 +1,137 @@
+"""Drop source files by limits that depend on the language and the extension."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curator_core.errors import ConfigError
+from curator_text.filters.rule_filter import Rule, RuleFilter
+from curator_text.filters.share import share
+from curator_text.metrics.code_lines import CODE_LINES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["ExtensionLimits", "PerExtension", "read_limits"]
+
+MAX_MEAN_LINE = 100
+"""Longest mean line wherever the longest line is limited; NeMo Curator's, after StarCoder."""
+
+
+@dataclass(frozen=True)
+class ExtensionLimits:
+    """What is asked of the files of one extension; None is no limit.
+
+    Args:
+        include: Whether such files are kept at all.
+        max_line_chars: Most characters in a line.
+        min_alphanumeric_share: Smallest share of ASCII letters, digits, newlines and ``? ! , .``.
+        min_letter_share: Smallest share of letters of any script.
+    """
+
+    include: bool
+    max_line_chars: int | None = None
+    min_alphanumeric_share: float | None = None
+    min_letter_share: float | None = None
+
+
+@dataclass
+class PerExtension(RuleFilter):
+    r"""Keep source files that meet the limits for their language and extension.
+
+    The limits are those of a CSV file with the columns ``language``, ``extension``, ``Include`` (1 or 0),
+    ``Long_line_threshold``, ``Alphanum_threshold`` and ``Alpha filter``, where empty means no limit: the table that
+    StarCoder was made with (Li et al. 2023, section 3.1) and that NeMo Curator ships as ``code_meta.csv``. Where lines
+    have a limit, their mean length must not be more than 100. The score is one for a file that is kept and zero for
+    one that is not. This is NeMo Curator's ``PerExtensionFilter``, which raises on an empty file where there is a limit
+    on alphanumeric characters; ours has share one.
+
+    >>> import tempfile
+    >>> from curator_text import DocumentBatch
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+    ...     _ = file.write("language,extension,Include,Long_line_threshold,Alphanum_threshold,Alpha filter\n")
+    ...     _ = file.write("python,py,1,20,,\n")
+    ...     file.flush()
+    ...     stage = PerExtension(language="python", extension="py", metadata_file=file.name)
+    ...     kept = stage.process(DocumentBatch(data={"text": ["x = 1", "x = " + "1" * 20]}))
+    >>> kept.data["text"].to_pylist()
+    ['x = 1']
+
+    Args:
+        language: Language of the files; case does not matter. C# and F# are ``c-sharp`` and ``f-sharp`` in the table.
+        extension: Extension without its dot; empty for files without one.
+        metadata_file: CSV file with the limits. Files of an extension that is not in it are dropped.
+        text_field: Column with the source code.
+    """
+
+    language: str
+    extension: str
+    metadata_file: str
+
+    name = "text.per_extension"
+
+    def __post_init__(self) -> None:
+        self._limits: ExtensionLimits | None = None
+
+    def score(self) -> pl.Expr:
+        return pl.any_horizontal(rule.applies for rule in self.rules()).not_().cast(pl.Int64)
+
+    def rules(self) -> Sequence[Rule]:
+        if self._limits is None:
+            self._limits = read_limits(self.metadata_file, self.language, self.extension)
+        limits = self._limits
+        checks: list[tuple[str, pl.Expr]] = [
+            ("extension_not_included", pl.lit(not limits.include) & (pl.col("lines") > 0))
+        ]
+        if limits.max_line_chars:
+            mean = (pl.col("chars") + 1) / pl.col("lines") - 1
+            checks.append(("line_too_long", pl.col("longest_line") > limits.max_line_chars))
+            checks.append(("mean_line_too_long", mean > MAX_MEAN_LINE))
+        if limits.min_alphanumeric_share:
+            found = share("ascii_content_chars", "chars", of_nothing=1.0)
+            checks.append(("too_few_alphanumeric", found < limits.min_alphanumeric_share))
+        if limits.min_letter_share:
+            checks.append(("too_few_letters", pl.col("letters") < limits.min_letter_share * pl.col("chars")))
+        return [Rule(reason, CODE_LINES, applies) for reason, applies in checks]
+
+
+def read_limits(path: str, language: str, extension: str) -> ExtensionLimits:
+    """Return the limits for an extension.
+
+    Raises:
+        ConfigError: The file cannot be read, lacks a column or knows nothing of the language.
+    """
+    wanted = {"c#": "c-sharp", "f#": "f-sharp"}.get(language.lower(), language.lower().replace(" ", "-"))
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["language"] == wanted]
+            found = [_limits_of(row) for row in rows if row["extension"] == extension]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"text.per_extension: cannot read {path}: {error}") from error
+    except KeyError as error:
+        raise ConfigError(f"text.per_extension: {path} has no column {error}") from error
+    if not rows:
+        raise ConfigError(f"text.per_extension: {path} has no row for language {wanted!r}")
+    return found[-1] if found else ExtensionLimits(include=False)
+
+
+def _limits_of(row: dict[str, str]) -> ExtensionLimits:
+    long_line = _number(row["Long_line_threshold"])
+    return ExtensionLimits(
+        include=row["Include"] == "1",
+        max_line_chars=None if long_line is None else int(long_line),
+        min_alphanumeric_share=_number(row["Alphanum_threshold"]),
+        min_letter_share=_number(row["Alpha filter"]),
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,62 @@
+"""Drop documents of which one phrase makes up a large part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curator_text.filters.rule_filter import Rule, RuleFilter
+from curator_text.filters.share import check_positive, check_share
+from curator_text.metrics.n_gram_repeats import n_gram_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["RepeatingTopNGrams"]
+
+PUBLISHED_SHARES = {2: 0.2, 3: 0.18, 4: 0.16}
+"""Gopher, Rae et al. 2021, table A1."""
+OTHER_SHARE = 0.2
+"""NeMo Curator's default for all n."""
+
+
+@dataclass
+class RepeatingTopNGrams(RuleFilter):
+    """Keep documents of which at most ``max_share`` of the characters are in the most frequent n-gram.
+
+    An n-gram is ``n`` words in a row; words are separated by white space (NeMo Curator can also split Chinese and
+    Japanese). The n-gram's words are joined by single spaces and all places where the document holds this string count,
+    as in NeMo Curator's ``RepeatingTopNGramsFilter``, after Gopher (Rae et al. 2021, table A1). Where several n-grams
+    are equally frequent, ours is the first of them; NeMo Curator takes any, and so can judge a document differently
+    from run to run. A document with less than ``n`` words has share one.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["hot tea, " * 20, "a cup of hot tea in the morning, one at noon"]})
+    >>> RepeatingTopNGrams().process(batch).data["text"].to_pylist()
+    ['a cup of hot tea in the morning, one at noon']
+
+    Args:
+        n: Words in an n-gram.
+        max_share: Largest share to keep a document, from 0 to 1; by default that of Gopher for n of 2, 3 and 4, else
+            0.2.
+        text_field: Column with the text.
+    """
+
+    n: int = 2
+    max_share: float | None = None
+
+    name = "text.repeating_top_n_grams"
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, n=self.n)
+        if self.max_share is not None:
+            check_share(self.name, max_share=self.max_share)
+
+    def score(self) -> pl.Expr:
+        return pl.col(f"top_{self.n}")
+
+    def rules(self) -> Sequence[Rule]:
+        limit = PUBLISHED_SHARES.get(self.n, OTHER_SHARE) if self.max_share is None else self.max_share
+        return [Rule(f"top_{self.n}_gram", n_gram_repeats(top=self.n), self.score() > limit)]

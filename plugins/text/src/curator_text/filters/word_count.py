@@ -1,0 +1,53 @@
+"""Drop documents with too few or too many words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curator_core.filter import check_range
+from curator_text.filters.rule_filter import Rule, RuleFilter
+from curator_text.metrics.surface import SURFACE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["WordCount"]
+
+
+@dataclass
+class WordCount(RuleFilter):
+    """Keep documents of ``min_words`` to ``max_words`` words; an empty document has none.
+
+    The defaults are those of Gopher (Rae et al. 2021, appendix A.1.1) and NeMo Curator's ``WordCountFilter``. Words are
+    separated by white space; NeMo Curator can also split Chinese and Japanese.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["too short", "long enough to be kept"]})
+    >>> WordCount(min_words=3).process(batch).data["text"].to_pylist()
+    ['long enough to be kept']
+
+    Args:
+        min_words: Fewest words to keep a document.
+        max_words: Most words to keep a document.
+        text_field: Column with the text.
+    """
+
+    min_words: int = 50
+    max_words: int = 100_000
+
+    name = "text.word_count"
+
+    def __post_init__(self) -> None:
+        check_range(self.name, min_words=self.min_words, max_words=self.max_words)
+
+    def score(self) -> pl.Expr:
+        return pl.col("words")
+
+    def rules(self) -> Sequence[Rule]:
+        return [
+            Rule("too_few_words", SURFACE, self.score() < self.min_words),
+            Rule("too_many_words", SURFACE, self.score() > self.max_words),
+        ]

@@ -1,0 +1,1 @@
+"""Stages that find out what language a document is in."""

@@ -1,0 +1,1 @@
+"""Numbers about documents, computed over the bytes of a whole column."""

@@ -1,0 +1,82 @@
+"""Metrics come in groups: what one pass over the text gives at once. A filter asks for a group, and pays for it once.
+
+Neighbouring filters that ask for the same group share it, and the rows that one of them dropped are not measured by the
+groups behind it (see :mod:`curator_core.derived`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from curator_core.derived import derived, known_of
+from curator_text.metrics.text_bytes import text_bytes, text_bytes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from curator_core.tasks import TableBatch
+    from curator_text.metrics.text_bytes import TextBytes
+
+__all__ = ["MetricGroup"]
+
+
+_EXAMPLE = "An example, which every kernel is called with once.\n"
+
+
+@dataclass(frozen=True)
+class MetricGroup:
+    """Metrics that are measured together.
+
+    Args:
+        name: Unique name, with all parameters that change the values (the way words are split, say).
+        measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
+            ``rows`` of what it is given.
+        compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
+    """
+
+    name: str
+    measure: Callable[[TextBytes], Mapping[str, NDArray[Any]]]
+    compiled: bool = False
+
+    def of(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
+        """Return the metrics of a batch's documents, one column each, null where the text is null."""
+        return derived(batch.data, text_field, self.name, lambda: self._frame(text_bytes_of(batch, text_field)))
+
+    def of_rows(self, batch: TableBatch, text_field: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
+        """Return the metrics of some documents of a batch; what the frame says of the others means nothing.
+
+        Args:
+            batch: The batch.
+            text_field: Column with the text.
+            wanted: Which documents to measure; None for all.
+        """
+        if wanted is None:
+            return self.of(batch, text_field)
+        known = known_of(batch.data, text_field, self.name)
+        return self._frame(text_bytes_of(batch, text_field).only(wanted)) if known is None else known
+
+    def prepare(self) -> None:
+        """Compile what measuring needs, if nobody on this machine has done so before."""
+        if not self.compiled:
+            return
+        from curator_text.kernels.compiling import compile_once
+
+        module = self.measure.__module__.rpartition(".")[2]
+        compile_once(module, lambda: self.measure(text_bytes(pl.Series([_EXAMPLE]))))
+
+    def of_texts(self, texts: pl.Series) -> pl.DataFrame:
+        """Measure a string column."""
+        return self._frame(text_bytes(texts))
+
+    def _frame(self, column: TextBytes) -> pl.DataFrame:
+        self.prepare()
+        frame = pl.DataFrame(dict(self.measure(column)))
+        if column.is_null is None:
+            return frame
+        return frame.select(pl.when(pl.Series(~column.is_null)).then(pl.all()))

@@ -1,0 +1,31 @@
+"""Repeated lines and paragraphs: how many there are, and how many are different, in numbers and characters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curator_text.metrics.group import MetricGroup
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from curator_text.metrics.text_bytes import TextBytes
+
+__all__ = ["REPEATS"]
+
+_UNITS = ("lines", "paragraphs")
+
+
+def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
+    from curator_text.kernels.line_repeats import repeat_counts
+
+    counts = np.zeros((2, 4, texts.num_documents), dtype=np.int64)
+    repeat_counts(texts.data, texts.offsets, texts.rows_to_measure, counts)
+    names = ("{}", "distinct_{}", "chars_in_{}", "chars_in_distinct_{}")
+    return {name.format(unit): counts[u, k] for u, unit in enumerate(_UNITS) for k, name in enumerate(names)}
+
+
+REPEATS = MetricGroup("repeats", _measure, compiled=True)
+"""Lines are cut at newlines and counted unless blank; paragraphs are cut at two newlines, and blank ones count."""

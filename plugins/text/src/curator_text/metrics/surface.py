@@ -1,0 +1,32 @@
+"""What the surface of a text says: counts of characters, words and lines, the metrics of most heuristic filters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curator_text.metrics.group import MetricGroup
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from curator_text.metrics.text_bytes import TextBytes
+
+__all__ = ["SURFACE"]
+
+
+def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
+    from curator_text.kernels.surface import METRICS, surface_counts
+    from curator_text.kernels.surface_tables import surface_tables
+
+    counts = np.zeros((len(METRICS), texts.num_documents), dtype=np.int64)
+    surface_counts(texts.data, texts.offsets, texts.rows_to_measure, *surface_tables(), counts)
+    return dict(zip(METRICS, counts, strict=True))
+
+
+SURFACE = MetricGroup("surface", _measure, compiled=True)
+"""Counts of characters, words and lines: see :data:`curator_text.kernels.surface.METRICS`.
+
+Words are separated by white space (:meth:`str.split`). Lines are cut at newlines; blank ones do not count.
+"""

@@ -1,0 +1,1 @@
+"""Bring documents into proportion: scores to buckets, sampling, shuffling, blending, statistics."""

@@ -1,0 +1,1 @@
+"""Stages that run models over documents, and that count tokens."""

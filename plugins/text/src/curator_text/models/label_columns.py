@@ -1,0 +1,68 @@
+"""What a classifier says, as columns: label, score, rounded score, the scores of all labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["LabelColumns"]
+
+_LOWEST, _HIGHEST = 0, 5  # the range of the educational scores that are rounded
+_ABOVE, _BELOW = "high_quality", "low_quality"
+
+
+@dataclass(frozen=True)
+class LabelColumns:
+    """Names of the columns, and how labels come about.
+
+    Args:
+        label_field: Column for the label; none for a regression without a threshold.
+        score_field: Column for the label's probability, or a regression's score.
+        int_field: Column for a regression's score, rounded to a whole number from 0 to 5.
+        scores_field: Column for the numbers of all labels.
+        threshold: Score from which a regression's label is ``high_quality``, and below which ``low_quality``.
+    """
+
+    label_field: str = "label"
+    score_field: str = "score"
+    int_field: str | None = None
+    scores_field: str | None = None
+    threshold: float | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, in order; ``label_field`` also where a regression leaves it null."""
+        optional = (self.int_field, self.scores_field)
+        return [self.label_field, self.score_field, *(each for each in optional if each is not None)]
+
+    def of(
+        self, numbers: np.ndarray, labels: tuple[str, ...], *, has_tokens: np.ndarray, is_regression: bool
+    ) -> Iterator[tuple[str, pa.Array]]:
+        """Yield the columns for some rows; rows without tokens get nulls."""
+        missing = ~has_tokens
+        best = numbers.argmax(axis=1)
+        top = numbers[np.arange(len(numbers)), best]
+        yield self.label_field, self._labels(best, top, labels, missing, is_regression=is_regression)
+        yield self.score_field, pa.array(top, pa.float32(), mask=missing)
+        if self.int_field is not None:
+            rounded = np.clip(np.rint(top), _LOWEST, _HIGHEST).astype(np.int32)
+            yield self.int_field, pa.array(rounded, pa.int32(), mask=missing)
+        if self.scores_field is not None:
+            fields = [pa.array(np.ascontiguousarray(numbers[:, index]), pa.float32()) for index in range(len(labels))]
+            yield self.scores_field, pa.StructArray.from_arrays(fields, list(labels), mask=pa.array(missing))
+
+    def _labels(
+        self, best: np.ndarray, top: np.ndarray, labels: tuple[str, ...], missing: np.ndarray, *, is_regression: bool
+    ) -> pa.Array:
+        names: tuple[str, ...] = labels
+        if is_regression:
+            if self.threshold is None:
+                return pa.nulls(len(best), pa.string())
+            names, best = (_BELOW, _ABOVE), (top >= self.threshold).astype(np.int64)
+        return pa.array(names, pa.string()).take(pa.array(best, pa.int64(), mask=missing))

@@ -1,0 +1,1 @@
+"""Stages that change documents, one idea a file."""

@@ -1,0 +1,81 @@
+"""Give every document an id that says where it came from and never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from curator_core.errors import ConfigError, StageError
+from curator_core.stage import ProcessingStage
+from curator_core.stages.sample import hash_text
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns
+
+__all__ = ["AddId"]
+
+
+@dataclass
+class AddId(ProcessingStage[TableBatch, TableBatch]):
+    """Add an id made of the file a document is in and its place there.
+
+    The same file under the same name gives the same ids in every run, however it is cut and whoever processes it. NeMo
+    Curator's ``AddId`` numbers the rows of a task instead, so its ids change with the size of batches.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["one", "two"], "_source": ["a.jsonl"] * 2, "_row": [0, 15]})
+    >>> AddId(id_prefix="news").process(batch).data["id"].to_pylist()
+    ['news-dece991d34a83df2-0', 'news-dece991d34a83df2-15']
+
+    Args:
+        id_field: Column for the ids.
+        id_prefix: Text to begin every id with.
+        fields: Columns that tell documents apart: whole numbers are written as they are, text as a hash of 16 digits.
+            After ``text.split_documents``, add ``segment_id`` to them.
+        overwrite: Replace a column of that name; else one that is there is an error.
+    """
+
+    id_field: str = "id"
+    id_prefix: str | None = None
+    fields: list[str] = field(default_factory=lambda: [SOURCE_COLUMN, ROW_COLUMN])
+    overwrite: bool = False
+
+    name = "text.add_id"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise ConfigError(f"{self.name}: no fields to make an id of", fix="leave fields out, or name columns")
+
+    def inputs(self) -> Columns:
+        return list(dict.fromkeys(self.fields))
+
+    def outputs(self) -> Columns:
+        return [self.id_field]
+
+    def process(self, task: TableBatch) -> TableBatch:
+        if self.id_field in task.columns and not self.overwrite:
+            raise StageError(
+                f"{self.name}: there is a column {self.id_field!r} already",
+                fix="choose another id_field, or overwrite: true",
+            )
+        parts = pl.DataFrame([self._part(task.series(name)).alias(str(at)) for at, name in enumerate(self.fields)])
+        prefix = [pl.lit(self.id_prefix)] if self.id_prefix else []
+        ids = parts.select(pl.concat_str(*prefix, pl.all(), separator="-").alias(self.id_field))
+        return task.with_column(self.id_field, ids.to_series())
+
+    def _part(self, values: pl.Series) -> pl.Series:
+        if values.dtype.is_integer():
+            numbers: pl.Series = values.cast(pl.String).fill_null("null")
+            return numbers
+        if values.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+            raise StageError(f"{self.name}: column {values.name!r} holds {values.dtype}, not text or whole numbers")
+        texts = values.cast(pl.String)
+        distinct = texts.drop_nulls().unique()  # a batch has few files
+        digests = pl.Series([f"{hash_text(each, 0):016x}" for each in distinct], dtype=pl.String)
+        hashed: pl.Series = texts.replace_strict(distinct, digests, default="null", return_dtype=pl.String)
+        return hashed

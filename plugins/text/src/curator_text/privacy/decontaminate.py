@@ -1,0 +1,126 @@
+"""Drop documents that repeat benchmark questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from curator_core.errors import ConfigError
+from curator_core.filter import Filter, Verdict
+from curator_text.privacy.common_grams import read_common
+from curator_text.privacy.reference_index import build_index, warm_up
+from curator_text.privacy.reference_texts import list_references
+
+if TYPE_CHECKING:
+    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.tasks import TableBatch
+    from curator_text.privacy.reference_index import GramIndex
+
+__all__ = ["Decontaminate", "check_sizes"]
+
+
+@dataclass
+class Decontaminate(Filter):
+    """Drop documents that share n-grams of words with benchmark sets, which you supply.
+
+    As for GPT-3 (Brown et al. 2020, appendix C): words in lower case without punctuation, n-grams of 13 words. In
+    scripts that put no spaces between words, each character counts as a word. The reason names the benchmark with most
+    matches (``contaminated: gsm8k``), the score is the number of matching n-grams. ``text.remove_contamination`` cuts
+    the matches out instead of dropping the document.
+
+    >>> import tempfile, pathlib
+    >>> from curator_text import DocumentBatch
+    >>> question = "How many apples does Ann have if she buys three and gives two away?"
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "school.txt"
+    >>> _ = file.write_text(question)
+    >>> batch = DocumentBatch(data={"text": [f"Quiz! {question.upper()}", "Ann buys apples."]})
+    >>> Decontaminate(references=str(file)).process(batch).data["text"].to_pylist()
+    ['Ann buys apples.']
+
+    Args:
+        references: Files, folders, globs or URLs of benchmark sets (JSONL, Parquet, CSV, Arrow, or text with one entry
+            on a line), or for each benchmark's name its files. Unless named, a benchmark is called as its file.
+        fields: Columns to compare with; all that hold text or lists of text, where None.
+        ngrams: Words of an n-gram.
+        min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
+        min_matches: How many n-grams have to match to drop a document.
+        min_share: Smallest share of a document's n-grams that has to match to drop it.
+        counts: Folder that ``text.count_contamination`` has written for the whole corpus. What matches more than
+            ``max_matches`` documents is a common phrase and no longer counts.
+        max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.
+        text_field: Column with the text.
+    """
+
+    references: str | list[str] | dict[str, str | list[str]]
+    fields: list[str] | None = None
+    ngrams: int = 13
+    min_words: int = 8
+    min_matches: int = 1
+    min_share: float = 0.0
+    counts: str | None = None
+    max_matches: int = 10
+    text_field: str = "text"
+
+    name = "text.decontaminate"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_sizes(self.name, self.ngrams, self.min_words)
+        if self.min_matches < 1:
+            raise ConfigError(f"{self.name}: min_matches must be at least 1, got {self.min_matches}")
+        if not 0 <= self.min_share <= 1:
+            raise ConfigError(f"{self.name}: min_share must be from 0 to 1, got {self.min_share}")
+
+    def preflight(self) -> None:
+        """Find the benchmark files, so that a missing one ends the run before it starts."""
+        list_references(self.references)
+
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        """Compile the kernels, once a machine."""
+        warm_up()
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        """Read the benchmark sets."""
+        self._index = self._load()
+
+    def teardown(self) -> None:
+        """Forget the benchmark sets."""
+        self.__dict__.pop("_index", None)
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        index = self._ready()
+        texts = batch.text(self.text_field)
+        found = index.judge(texts)
+        grams = (found["words"] - self.ngrams + 1).clip(1)
+        is_dropped = (found["matches"] >= self.min_matches) & (found["matches"] / grams >= self.min_share)
+        reasons = {
+            f"contaminated: {index.names[owner]}": is_dropped & (found["owner"] == owner)
+            for owner in found["owner"].unique().sort().to_list()
+            if owner >= 0
+        }
+        return Verdict(pl.select(pl.when(texts.is_not_null()).then(found["matches"])).to_series(), reasons)
+
+    def _ready(self) -> GramIndex:
+        index: GramIndex | None = self.__dict__.get("_index")
+        return self._load() if index is None else index
+
+    def _load(self) -> GramIndex:
+        index = build_index(
+            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
+        )
+        return index if self.counts is None else index.without(read_common(self.counts, self.max_matches))
+
+
+def check_sizes(stage_name: str, ngrams: int, min_words: int) -> None:
+    """Refuse sizes of n-grams that make no sense together.
+
+    Raises:
+        ConfigError: Says which.
+    """
+    if not 1 <= min_words <= ngrams:
+        raise ConfigError(
+            f"{stage_name}: min_words={min_words} must be from 1 to ngrams={ngrams}",
+            fix="e.g. ngrams: 13, min_words: 8",
+        )

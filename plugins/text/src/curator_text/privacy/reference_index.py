@@ -1,0 +1,170 @@
+"""The n-grams of benchmark sets, ready to be looked up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from curator_core.errors import ConfigError
+from curator_text.privacy.reference_texts import list_references, read_references
+from curator_text.privacy.word_characters import character_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from curator_text.privacy.reference_texts import References
+
+__all__ = ["GramIndex", "Matches", "build_index", "text_bytes", "warm_up"]
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The places where documents repeat a benchmark: row, n-gram, first byte and end of each."""
+
+    row: NDArray[np.int64]
+    slot: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GramIndex:
+    """A set of n-grams, by 64-bit keys.
+
+    Args:
+        names: The benchmarks.
+        keys: A hash table of open addressing; zero is a free slot.
+        owners: For each slot, the number of the benchmark.
+        sizes: Words of the n-grams, ascending; the first size is looked up first.
+        bits: A filter of the beginnings: what it does not know begins no n-gram.
+    """
+
+    names: list[str]
+    keys: NDArray[np.uint64]
+    owners: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    bits: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.keys))
+
+    def judge(self, texts: pl.Series) -> pl.DataFrame:
+        """Return, for each text, its ``words``, its ``matches`` and the benchmark (``owner``) with most of them."""
+        from curator_text.privacy.ngram_kernel import find_grams
+
+        data, offsets = text_bytes(texts)
+        found = find_grams(
+            data, offsets, character_table(), self.bits, self.keys, self.sizes, self.owners, len(self.names)
+        )
+        return pl.DataFrame(dict(zip(("words", "matches", "owner"), found, strict=True)))
+
+    def matches(self, texts: pl.Series) -> Matches:
+        """Return every place in the texts at which an n-gram of the set begins."""
+        from curator_text.privacy.ngram_kernel import list_matches
+
+        total = int(self.judge(texts)["matches"].sum())
+        data, offsets = text_bytes(texts)
+        return Matches(*list_matches(data, offsets, character_table(), self.bits, self.keys, self.sizes, total))
+
+    def without(self, keys: NDArray[np.uint64]) -> GramIndex:
+        """Return the set without some of its keys."""
+        taken = self.keys != 0
+        kept = taken & ~np.isin(self.keys, keys)
+        table, owners = _hash_table(self.keys[kept], self.owners[kept])
+        return GramIndex(self.names, table, owners, self.sizes, self.bits)
+
+
+def build_index(
+    references: References, *, ngrams: int, min_words: int, fields: list[str] | None = None, stage: str
+) -> GramIndex:
+    """Read benchmark sets and return their n-grams.
+
+    Args:
+        references: Files, by name of the benchmark or not.
+        ngrams: Words of an n-gram.
+        min_words: A text of fewer words is left out; one of fewer than ``ngrams`` words is one n-gram as a whole.
+        fields: Columns to read.
+        stage: Name of the stage that asks, for messages.
+
+    Raises:
+        ConfigError: There is nothing to compare with.
+    """
+    texts: list[pl.Series] = []
+    owners: list[int] = []
+    listed = list_references(references)
+    for number, entries in enumerate(listed.values()):
+        parts = [part for part in read_references(entries, fields) if len(part)]
+        texts += parts
+        owners += [number] * sum(len(part) for part in parts)
+    joined = pl.concat(texts) if texts else pl.Series([], dtype=pl.String)
+    index = _index(joined, np.array(owners, np.int32), list(listed), ngrams=ngrams, min_words=min_words)
+    if not len(index):
+        raise ConfigError(
+            f"{stage}: no text in the references has {min_words} words", fix="check the files, the fields and min_words"
+        )
+    return index
+
+
+def _index(texts: pl.Series, owners: NDArray[np.int32], names: list[str], *, ngrams: int, min_words: int) -> GramIndex:
+    from curator_text.privacy.ngram_kernel import count_words, list_grams
+
+    data, offsets = text_bytes(texts)
+    words = count_words(data, offsets, character_table())
+    sizes = np.where(words >= min_words, np.minimum(words, ngrams), 0)
+    present = np.unique(sizes[sizes > 0])
+    if not len(present):
+        return GramIndex(
+            names, np.zeros(1, np.uint64), np.zeros(1, np.int32), np.array([ngrams]), np.zeros(1, np.uint8)
+        )
+    total = int((words - sizes + 1)[sizes > 0].sum())
+    keys, prefixes, rows = list_grams(data, offsets, character_table(), sizes, int(present[0]), total)
+    table, table_owners = _hash_table(keys, owners[rows])
+    return GramIndex(names, table, table_owners, present.astype(np.int64), _bit_filter(prefixes))
+
+
+def _hash_table(keys: NDArray[np.uint64], owners: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """Place keys in a table at most half full; of equal keys the first counts."""
+    keys, first = np.unique(keys, return_index=True)
+    owners = owners[first]
+    size = 1 << max(4, int(2 * len(keys)).bit_length())
+    table, table_owners = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    mask = np.uint64(size - 1)
+    place = keys & mask
+    while len(keys):  # all at once: whoever finds a free slot first has it, the others go on to the next
+        free = np.flatnonzero(table[place] == 0)
+        slots, winners = np.unique(place[free], return_index=True)
+        winners = free[winners]
+        table[slots], table_owners[slots] = keys[winners], owners[winners]
+        left = np.ones(len(keys), np.bool_)
+        left[winners] = False
+        keys, owners, place = keys[left], owners[left], (place[left] + np.uint64(1)) & mask
+    return table, table_owners
+
+
+def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Set one of at least sixteen bits per key: of what is not in the set, at most one in sixteen passes."""
+    size = 1 << max(10, int(16 * len(prefixes)).bit_length())
+    flags = np.zeros(size, np.bool_)
+    flags[prefixes & np.uint64(size - 1)] = True
+    return np.packbits(flags, bitorder="little")
+
+
+def text_bytes(texts: pl.Series) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the UTF-8 bytes of a column and where each text begins; nulls are empty."""
+    array: Any = texts.to_arrow()
+    if len(array) == 0:
+        return np.empty(0, np.uint8), np.zeros(1, np.int64)
+    _, offset_buffer, data_buffer = array.buffers()
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer else np.empty(0, np.uint8)
+    return data, offsets
+
+
+def warm_up() -> None:
+    """Compile the kernels, or load them from the cache on disk."""
+    texts = pl.Series(["a b c d", "b c"])
+    index = _index(texts, np.zeros(2, np.int32), ["warm"], ngrams=2, min_words=2)
+    index.matches(texts)

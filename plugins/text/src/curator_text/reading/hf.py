@@ -1,0 +1,155 @@
+"""Read Hugging Face datasets from disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_core.io.formats import format_named, sniff_columns
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.io.piece_reader import PieceReader
+from curator_core.stage import CompositeStage, ProcessingStage
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
+from curator_text.batch import DocumentBatch
+from curator_text.reading.hf_layout import chosen_files, format_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from curator_core.io.paths import FileEntry
+    from curator_core.stage import Columns
+    from curator_core.tasks import FileSlice
+
+__all__ = ["ListHfFiles", "ReadHf", "ReadHfPieces"]
+
+
+@dataclass
+class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
+    """List the files of a dataset and cut them into units of work; the first half of :class:`ReadHf`.
+
+    Args:
+        path: Folder of the dataset.
+        split: Splits to read.
+        block_bytes: Size of a unit of work.
+        limit_files: Take only the first so many files.
+        columns: Columns that will be read.
+    """
+
+    path: str
+    split: str | list[str] | None = field(default=None, kw_only=True)
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+    columns: list[str] | None = field(default=None, kw_only=True)
+
+    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:
+        """Yield the units of work, in the order of the splits and files."""
+        for name, entries in groupby(self._files(), key=lambda entry: format_of(entry.path) or ""):
+            for pieces in format_named(name).plan(entries, block_bytes=self.block_bytes):
+                yield FileGroupTask(data=pieces, dataset_name=task.dataset_name)
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the dataset is there, and find its columns in the first file."""
+        files = self._files()
+        found = sniff_columns(files[0], format_of(files[0].path) or "") if files else None
+        names = self.columns if self.columns is not None else found
+        return None if names is None else _with_provenance(names)
+
+    def _files(self) -> list[FileEntry]:
+        files = chosen_files(self.path, self.split)
+        return [entry for entry in files if format_of(entry.path) is not None][: self.limit_files]
+
+
+@dataclass
+class ReadHfPieces(PieceReader):
+    """Read files of a dataset, each in its own format; the second half of :class:`ReadHf`.
+
+    Args:
+        columns: Columns to read; all, where None.
+        batch_bytes: Size of a table.
+        limits: Caps against hostile files.
+        batch_type: Type of task to make.
+    """
+
+    columns: list[str] | None = field(default=None, kw_only=True)
+
+    def outputs(self) -> Columns:
+        return _with_provenance(self.columns or ())
+
+    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+        reader = format_named(format_of(piece.path) or "")
+        return reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
+
+
+@dataclass
+class ReadHf(CompositeStage[EmptyTask, TableBatch]):
+    """Read a Hugging Face dataset from disk, without the ``datasets`` package.
+
+    Takes what ``save_to_disk`` writes (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
+    repositories of Parquet, JSON Lines, CSV or Arrow files as they come from the hub. Splits are told by what the
+    dataset declares, else by the words in names of files and folders that ``datasets`` knows.
+
+    >>> [stage.name for stage in ReadHf("fineweb-sample", split="train").decompose()]
+    ['text.read_hf.files', 'text.read_hf']
+
+    Args:
+        path: Folder or URL of the dataset.
+        split: Split to read, a list of several, or ``*`` for all; may be left out where there is only one.
+        text_field: Column with the text; read even where ``columns`` leaves it out.
+        columns: Columns to read; all, where None.
+        block_bytes: Size of a unit of work and of a table.
+        limit_files: Take only the first so many files.
+        max_record_bytes: A longer line of JSON is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
+    """
+
+    path: str
+    split: str | list[str] | None = field(default=None, kw_only=True)
+    text_field: str = field(default="text", kw_only=True)
+    columns: list[str] | None = field(default=None, kw_only=True)
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
+
+    name = "text.read_hf"
+    batch_type: ClassVar[type[TableBatch]] = DocumentBatch
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        reader = ReadHfPieces(
+            columns=self._columns(),
+            batch_bytes=self.block_bytes,
+            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
+            batch_type=self.batch_type,
+        )
+        return [self._listing(), reader.with_(name=self.name)]
+
+    def outputs(self) -> Columns:
+        return _with_provenance(self._columns() or ())
+
+    def preflight(self) -> Sequence[str] | None:
+        return self._listing().preflight()
+
+    def _listing(self) -> ListHfFiles:
+        listing = ListHfFiles(
+            self.path,
+            split=self.split,
+            block_bytes=self.block_bytes,
+            limit_files=self.limit_files,
+            columns=self._columns(),
+        )
+        return listing.with_(name=f"{self.name}.files")
+
+    def _columns(self) -> list[str] | None:
+        if self.columns is None or self.text_field in self.columns:
+            return self.columns
+        return [*self.columns, self.text_field]
+
+
+def _with_provenance(names: Sequence[str]) -> list[str]:
+    return [*(name for name in names if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]

@@ -1,0 +1,1 @@
+"""Published recipes: which filters, in which order, with which thresholds."""
