@@ -6,12 +6,12 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
-from curator_text.mean_word_length import MeanWordLength
-from curator_text.non_alpha_numeric import NonAlphaNumeric
-from curator_text.normalize import Normalize
-from curator_text.readers import ReadJsonl
-from curator_text.word_count import WordCount
-from curator_text.writers import WriteJsonl
+from curator_text.filters.mean_word_length import MeanWordLength
+from curator_text.filters.non_alpha_numeric import NonAlphaNumeric
+from curator_text.filters.word_count import WordCount
+from curator_text.modifiers.normalize import Normalize
+from curator_text.reading.tables import ReadJsonl
+from curator_text.writing.tables import WriteJsonl
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / "core", *sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))]
-DISTRIBUTION_OF = {"PIL": "pillow", "backports": "backports.zstd", "yaml": "pyyaml", "pydantic_core": "pydantic"}
+DISTRIBUTION_OF = {
+    "PIL": "pillow",
+    "backports": "backports.zstd",
+    "fasttext": "fasttext-predict",
+    "pydantic_core": "pydantic",
+    "yaml": "pyyaml",
+}
 # The conformance kit is called from a plugin's own tests, which bring pytest.
 NOT_NEEDED_TO_RUN = {"pytest"}
 # Part of the standard library since Python 3.14, imported only there.

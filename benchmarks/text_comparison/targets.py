@@ -1,0 +1,71 @@
+"""The lines that curator-text has to reach, and how far it is from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio and its least or greatest acceptable value.
+
+    Args:
+        ratio: Its name in the report.
+        least: At least so much.
+        most: At most so much.
+    """
+
+    ratio: str
+    least: float | None = None
+    most: float | None = None
+
+    def is_met(self, value: float) -> bool:
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+def _kernel(ours: str, peer: str, least: float) -> list[Target]:
+    cases = [f"{corpus}, {mode}" for corpus in ("short", "web") for mode in ("dropping", "all")]
+    return [Target(f"kernel, {case}: {ours} / {peer}", least) for case in cases]
+
+
+def _whole(ours: str, least: float, *, started: float | None = None) -> list[Target]:
+    peer = "NeMo Curator, Ray Data"
+    found = [Target(f"end to end, ten filters: mb_per_s, {ours} / {peer}", least)]
+    if started:
+        found.append(Target(f"end to end, ten filters: mb_per_s_started, {ours} / {peer}", started))
+    return found
+
+
+def _over_datatrove(words: str, peer_words: str) -> list[Target]:
+    return [
+        Target(f"end to end, quality: mb_per_s, {ours}, {words} / datatrove, 2 workers, {peer_words}", 8.0)
+        for ours in ("ours, local, 2 threads", "ours, streaming")
+    ]
+
+
+TARGETS = (
+    *_kernel("ours, whitespace words", "datatrove, whitespace words", 25.0),
+    *_kernel("ours, spaCy-like words", "datatrove, spaCy words", 60.0),
+    *_kernel("ours, NeMo Curator's filters", "NeMo Curator", 30.0),
+    *_whole("ours, local, 2 threads", 15.0),
+    *_whole("ours, streaming", 8.0, started=15.0),
+    Target("end to end, ten filters: mb_per_s_started, ours, streaming, Ray up / NeMo Curator, Ray Data", 15.0),
+    *_over_datatrove("whitespace words", "whitespace words"),
+    *_over_datatrove("spaCy-like words", "spaCy words"),
+    Target("memory, local, 2 threads: ten times the input / once", most=1.25),
+    Target("memory, streaming: ten times the input / once", most=1.25),
+)
+
+
+def check(ratios: dict[str, float]) -> dict[str, Any]:
+    """Return what is wanted, what was found and whether that will do, of every line that was measured."""
+    return {
+        target.ratio: {
+            **({"least": target.least} if target.least is not None else {"most": target.most}),
+            "found": ratios[target.ratio],
+            "is_met": target.is_met(ratios[target.ratio]),
+        }
+        for target in TARGETS
+        if target.ratio in ratios
+    }

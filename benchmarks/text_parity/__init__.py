@@ -1,0 +1,1 @@
+"""Whether curator's filters decide as those of datatrove and NeMo Curator do: see ``benchmarks/text_agreement.py``."""
