@@ -27,11 +27,12 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 	$(RUN) -m pip install --quiet --constraint constraints.txt --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
+# Two processes: one for what runs on Ray, which often waits, and one for the rest (tests/conftest.py).
 test: $(INSTALLED) ## run all tests
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
 chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files
-	$(RUN) -m pytest -m chaos -s $(or $(ARGS),tests/chaos tests/core/executors)
+	$(RUN) -m pytest -m chaos -s $(or $(ARGS),tests/chaos tests/core/executors tests/core/streaming)
 
 lint: $(INSTALLED) ## check style and formatting
 	$(RUN) -m ruff check

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from curator_core import Pipeline, Resources, processing_stage
 from curator_core.cli import main
 from curator_core.config import load_pipeline
-from curator_core.config.executors import DEFAULT_EXECUTOR, executor_class, short_names
+from curator_core.config.executors import executor_class, short_names
 from curator_core.config.signature import parameters_of
+from curator_core.executors.default import default_executor
 from curator_core.executors.streaming.metrics import COUNTERS, GAUGES
 from curator_core.registry import default_registry
 
@@ -39,11 +41,30 @@ def names_in(cell):
     return re.findall(r"`([\w.]+)`", cell)
 
 
-def test_every_executor_is_listed_with_its_class_and_the_default_is_named():
+def test_every_executor_is_listed_with_its_class():
     registry = default_registry()
     listed = {names_in(row[0])[0]: names_in(row[1])[0] for row in table_rows("name")}
     assert listed == {name: executor_class(name, registry).__name__ for name in short_names(registry)}
-    assert f"in this process, with `{DEFAULT_EXECUTOR}`" in PAGE
+
+
+def test_the_default_is_chosen_as_the_page_says():
+    @processing_stage(name="same")
+    def same(task):
+        return task
+
+    plain = Pipeline("p", stages=[same]).build()
+    model = Pipeline("p", stages=[same.with_(resources=Resources(gpus=1))]).build()
+    everything = {"CURATOR_EXECUTOR": "ray_data", "RAY_ADDRESS": "head:6379"}
+    in_order = [
+        default_executor(plain, True, everything).name,
+        default_executor(plain, True, {}).name,
+        default_executor(plain, False, {"RAY_ADDRESS": "head:6379"}).name,
+        default_executor(model, False, {}).name,
+        default_executor(plain, False, {}).name,
+    ]
+    documented = [names_in(row[1]) for row in table_rows("what is at hand")]
+    assert documented == [[], *([name] for name in in_order[1:])]
+    assert in_order[0] == "ray_data"  # the executor that it names
 
 
 def test_every_option_is_listed_with_the_executors_that_have_it():

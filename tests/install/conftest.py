@@ -1,13 +1,18 @@
-"""Wheels of this checkout and fresh virtual environments to install them in, made once for all tests of this folder."""
+"""Wheels of this checkout and a fresh virtual environment to install them in, made once for all tests here."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+
+from curator_core.registry import default_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ("audio", "dedup", "image", "text", "video")
@@ -36,9 +41,10 @@ def run(*command, cwd=None):
 
 
 def build(destination, *sources):
-    """Build wheels with the build tools of the development environment; return their paths."""
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-cache-dir", f"--wheel-dir={destination}"]
-    run(sys.executable, "-m", "pip", "wheel", *options, *sources)
+    """Build wheels with the build backend of the development environment; return their paths."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        command = (sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", destination)
+        list(pool.map(lambda source: run(*command, cwd=source), sources))
     return sorted(destination.glob("*.whl"))
 
 
@@ -47,7 +53,7 @@ class Environment:
 
     def __init__(self, folder, wheels):
         self.folder = folder
-        run(sys.executable, "-m", "venv", folder)
+        run(sys.executable, "-m", "venv", "--without-pip", folder)  # the one of this environment serves both
         # Direct references keep pip from preferring packages of the same names in a registry.
         self.ours = folder / "constraints.txt"
         self.ours.write_text(
@@ -55,11 +61,11 @@ class Environment:
         )
 
     def pip(self, *arguments):
-        return run(self.folder / "bin" / "python", "-m", "pip", *arguments)
+        return run(sys.executable, "-m", "pip", f"--python={self.folder}", *arguments)
 
     def install(self, *requirements):
         try:
-            self.pip("install", "--quiet", f"--constraint={self.ours}", *requirements)
+            self.pip("install", "--quiet", "--no-compile", f"--constraint={self.ours}", *requirements)
         except pytest.fail.Exception as error:
             pytest.fail(f"installing needs a package registry that pip can reach. {error}", pytrace=False)
 
@@ -67,7 +73,19 @@ class Environment:
         self.pip("uninstall", "--quiet", "--yes", *names)
 
     def packages(self):
-        return {entry["name"] for entry in json.loads(self.pip("list", "--format=json"))}
+        """Return the names of what is installed."""
+        (site,) = self.folder.glob("lib/python*/site-packages")
+        return {each.metadata["Name"] for each in metadata.distributions(path=[str(site)])}
+
+    @contextmanager
+    def having(self, *requirements):
+        """Install something for a while; its dependencies go with it, so that what comes next cannot live on them."""
+        before = self.packages()
+        self.install(*requirements)
+        try:
+            yield
+        finally:
+            self.uninstall(*self.packages() - before)
 
     def curator(self, *arguments, cwd=None):
         return run(self.folder / "bin" / "curator", *arguments, cwd=cwd)
@@ -76,9 +94,14 @@ class Environment:
         """Return the names of the listed stages, by plugin."""
         by_plugin = {}
         for stage in json.loads(self.curator("stages", "list", "--json")):
-            assert stage["available"], stage
+            assert stage["available"] or stage["name"] in stages_of_extras(), stage
             by_plugin.setdefault(stage["plugin"], set()).add(stage["name"])
         return by_plugin
+
+
+def stages_of_extras():
+    """Return the stages that need more than their package's own dependencies: they need not be available."""
+    return {name for name, each in default_registry().stages.items() if each.spec.extra}
 
 
 @pytest.fixture(scope="session")
@@ -96,18 +119,16 @@ def wheels(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def text_environment(tmp_path_factory, wheels):
-    """A fresh environment in which a user installed core and text, and nothing else."""
-    environment = Environment(tmp_path_factory.mktemp("text-environment"), wheels)
-    environment.install("curator-core", "curator-text")
-    yield environment
-    shutil.rmtree(environment.folder)
-
-
-@pytest.fixture(scope="session")
 def core_environment(tmp_path_factory, wheels):
     """A fresh environment with core alone. Who installs more in it must remove it again."""
     environment = Environment(tmp_path_factory.mktemp("core-environment"), wheels)
-    environment.install("--no-compile", "curator-core")
+    environment.install("curator-core")
     yield environment
     shutil.rmtree(environment.folder)
+
+
+@pytest.fixture(scope="module")
+def text_environment(core_environment):
+    """The environment of a user who installed core and text, and nothing else."""
+    with core_environment.having("curator-text"):
+        yield core_environment

@@ -20,10 +20,8 @@ def test_core_alone_works_and_lists_only_its_own_stages(core_environment):
     ],
 )
 def test_plugin_installs_alone_beside_core(core_environment, plugin, expected):
-    core_packages = core_environment.packages()
     core_stages = core_environment.stages()
-    core_environment.install("--no-compile", f"curator-{plugin}")
-    try:
+    with core_environment.having(f"curator-{plugin}"):
         core_environment.pip("check")
         stages = core_environment.stages()
         assert stages.keys() == {*core_stages, plugin}
@@ -32,7 +30,4 @@ def test_plugin_installs_alone_beside_core(core_environment, plugin, expected):
             core_environment.curator("stages", "show", name)
         status = {each["name"]: each["status"] for each in json.loads(core_environment.curator("plugins", "--json"))}
         assert status[plugin] == "ok"
-    finally:
-        # Its dependencies go too, so that the next plugin cannot live on them.
-        core_environment.uninstall(*core_environment.packages() - core_packages)
     assert core_environment.stages() == core_stages

@@ -5,7 +5,7 @@ import json
 import pytest
 
 MEGABYTE = 1_000_000
-LARGEST_ENVIRONMENT_MB = 900
+LARGEST_ENVIRONMENT_MB = 1000  # Ray 240, LLVM for numba 173, pyarrow 170, polars 180, numpy 73: nearly all of it
 
 PLUGIN_FILES = {
     "pyproject.toml": """\
@@ -102,8 +102,11 @@ def test_dependencies_are_consistent_and_light(text_environment):
 
 
 def test_environment_is_small(text_environment):
-    files = (path for path in text_environment.folder.rglob("*") if path.is_file() and not path.is_symlink())
-    size_mb = sum(path.stat().st_blocks * 512 for path in files) / MEGABYTE
+    files = [path for path in text_environment.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    sizes = {path: path.stat().st_blocks * 512 for path in files if path.suffix != ".pyc"}
+    compiled = sum(size for path, size in sizes.items() if path.suffix == ".py")  # takes about as much again
+    size_mb = (sum(sizes.values()) + compiled) / MEGABYTE
+    print(f"\nenvironment of core and text: {size_mb:.0f} MB")  # noqa: T201 - the figure is wanted
     assert size_mb <= LARGEST_ENVIRONMENT_MB
 
 
@@ -117,11 +120,8 @@ def test_third_party_wheel_adds_its_stages_and_removing_it_removes_them(
     text_environment, third_party_wheel, pipeline_folder
 ):
     before = text_environment.stages()
-    text_environment.install(third_party_wheel)
-    try:
+    with text_environment.having(third_party_wheel):
         assert text_environment.stages() == {**before, "shouting": {"shouting.quiet_only"}}
         documents, _ = run_pipeline(text_environment, pipeline_folder, "shouting.quiet_only")
         assert [document["id"] for document in documents] == [2]
-    finally:
-        text_environment.uninstall("shouting")
     assert text_environment.stages() == before

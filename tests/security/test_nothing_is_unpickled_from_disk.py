@@ -1,9 +1,13 @@
 """Reading a file never runs code: no pickle and the like, but for what the processes of one run send each other."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
+
+from curator_core.config.signature import parameters_of
+from curator_core.registry import default_registry
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")])
@@ -20,6 +24,12 @@ WIRE = {
         "testing/declaration_checks.py",
     )
 }
+# These hand on what a user may allow for one stage, by a parameter that is off unless set.
+ALLOWED_BY_PARAMETER = {
+    f"plugins/text/src/curator_text/models/{name}.py"
+    for name in ("classify", "classify_tokens", "embed", "embed_tokens", "pretrained")
+}
+HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings)\.\1")
 LOADERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "jsonpickle"}
 RISKY = {"torch.load", "numpy.load", "np.load", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "pandas.read_pickle"}
 RUNS_CODE = {"eval", "exec", "compile", "__import__"}
@@ -66,7 +76,16 @@ def test_no_module_reads_code_from_a_file():
     found = {path.relative_to(ROOT).as_posix(): findings(path.read_text(encoding="utf-8")) for path in SOURCES}
     for path in WIRE:
         found[path] = [each for each in found[path] if each not in ("import pickle", "from ray import cloudpickle")]
+    for path in ALLOWED_BY_PARAMETER:
+        found[path] = [each for each in found[path] if not HANDED_ON.fullmatch(each)]
     assert {path: each for path, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize("stage", ["text.classify", "text.embed"])
+def test_what_can_be_allowed_is_off_unless_a_user_says_so(stage):
+    parameters = parameters_of(default_registry().stage_class(stage))
+    assert parameters["allow_pickle"].default is False
+    assert parameters["trust_remote_code"].default is False
 
 
 @pytest.mark.parametrize("path", sorted(WIRE))

@@ -1,6 +1,8 @@
 """Passwords, tokens and signatures that a user gives do not turn up in anything that a run leaves or says."""
 
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -100,6 +102,18 @@ def test_a_run_that_fails_on_a_signed_url_leaks_nothing(vault, capsys, arguments
     assert {path.name for path in files} >= {"plan.yaml", "result.json"}
     for path, text in files.items():
         assert leaked(text) == [], path
+
+
+def test_what_goes_through_the_handler_of_a_library_is_redacted(vault, capsys):
+    logger, stream = logging.getLogger("ray"), io.StringIO()
+    handler = logging.StreamHandler(stream)
+    logger.addHandler(handler)  # as Ray does when it is imported
+    try:
+        run(vault, capsys)
+    finally:
+        logger.removeHandler(handler)
+    assert "fetching https://***@host/data.jsonl" in stream.getvalue()
+    assert leaked(stream.getvalue()) == []
 
 
 def test_a_setup_that_fails_leaks_nothing(vault, capsys):
