@@ -183,7 +183,7 @@ def test_requests_keep_to_the_limit_per_minute():
     with FakeEndpoint().running() as endpoint:
         run(endpoint, *[("a", str(number)) for number in range(8)], requests_per_minute=12 * 60, concurrency=8)
         # 12 per second with five seconds' worth at once: eight pass at once, so tokens are what slows this one down.
-        # Each request uses 300 tokens (150 read, 150 written), one after the other: before the third begins, 600 are used,
+        # Each request uses 300 tokens, half of them read, one after the other: before the third begins, 600 are used,
         # of which 500 may pass at once and 100 take a second, however slow or fast the machine is.
         started = time.monotonic()
         run(endpoint, *[("b", "x" * 147) for _ in range(3)], tokens_per_minute=6000, max_tokens=150, concurrency=1)

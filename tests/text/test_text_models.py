@@ -22,11 +22,11 @@ from tiny_models import (
 
 from curator_core import LocalExecutor, Pipeline, Resources
 from curator_core.errors import ConfigError, CuratorError, PipelineError, StageError
+from curator_core.models.torch_device import choose_device, may_use_gpu
 from curator_core.planner import decompose
 from curator_core.stage import WorkerInfo
 from curator_text import Classify, DocumentBatch, Embed, Tokenize
 from curator_text.models.model_batches import TokenRows, length_batches
-from curator_text.models.torch_device import choose_device, may_use_gpu
 
 
 def documents(texts=DOCUMENTS):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.models.torch_device import Precision
 from curator_core.stage import CompositeStage
 from curator_core.tasks import TableBatch
 from curator_text.models.classifier_network import Head
@@ -14,7 +15,6 @@ from curator_text.models.classify_tokens import ClassifyTokens
 from curator_text.models.label_columns import LabelColumns
 from curator_text.models.model_settings import ModelSettings
 from curator_text.models.tokenize import Tokenize
-from curator_text.models.torch_device import Precision
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns, ProcessingStage

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.errors import UnknownNameError
+from curator_core.models.model_folder import check_model_name, find_model_folder
+from curator_core.models.torch_device import limit_threads, may_use_gpu, restore_threads
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_text.models.classifier_network import Head, load_classifier_network
 from curator_text.models.keep_labels import KeepLabels
 from curator_text.models.label_columns import LabelColumns
-from curator_text.models.model_folder import check_model_name, find_model_folder
 from curator_text.models.model_runner import ModelRunner
 from curator_text.models.model_settings import ModelSettings
-from curator_text.models.torch_device import limit_threads, may_use_gpu, restore_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

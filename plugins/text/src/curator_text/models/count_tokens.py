@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.filter import Filter, Verdict, check_range
+from curator_core.models.model_folder import check_model_name, find_model_folder
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
-from curator_text.models.model_folder import check_model_name, find_model_folder
 from curator_text.models.token_encoder import count_tokens
 from curator_text.models.tokenizer_loading import load_tokenizer
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError
+from curator_core.models.torch_device import Precision
 from curator_core.stage import CompositeStage
 from curator_core.tasks import TableBatch
 from curator_text.models.embed_tokens import EmbedTokens
 from curator_text.models.model_settings import ModelSettings
 from curator_text.models.sentence_layout import Pooling
 from curator_text.models.tokenize import Tokenize
-from curator_text.models.torch_device import Precision
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns, ProcessingStage

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
+from curator_core.models.model_folder import check_model_name, find_model_folder
+from curator_core.models.torch_device import limit_threads, may_use_gpu, restore_threads
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_text.models.embedding_network import load_embedding_network
-from curator_text.models.model_folder import check_model_name, find_model_folder
 from curator_text.models.model_runner import ModelRunner
 from curator_text.models.model_settings import ModelSettings
 from curator_text.models.sentence_layout import Pooling
-from curator_text.models.torch_device import limit_threads, may_use_gpu, restore_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

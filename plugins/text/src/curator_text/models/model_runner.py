@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from curator_core.errors import StageError
+from curator_core.models.torch_device import autocast_for, choose_device
 from curator_text.models.model_batches import TokenRows, length_batches
-from curator_text.models.torch_device import autocast_for, choose_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curator_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from curator_text.models.torch_device import Precision
+    from curator_core.models.torch_device import Precision
 
 __all__ = ["ModelSettings"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from curator_core.errors import StageError
 
@@ -12,13 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curator_text.models.model_settings import ModelSettings
+__all__ = ["LoadSettings", "load_pretrained", "quiet_transformers"]
 
-__all__ = ["load_pretrained", "quiet_transformers"]
+
+class LoadSettings(Protocol):
+    """What the user allows a model to do when it is loaded."""
+
+    @property
+    def allow_pickle(self) -> bool:
+        """Whether weights may be pickles, which can run code."""
+
+    @property
+    def trust_remote_code(self) -> bool:
+        """Whether Python code that comes with the model may run."""
 
 
 def load_pretrained(
-    auto_class: Any, folder: Path, settings: ModelSettings, *, stage: str, unused: tuple[str, ...] = ()
+    auto_class: Any, folder: Path, settings: LoadSettings, *, stage: str, unused: tuple[str, ...] = ()
 ) -> Any:
     """Return a model in single precision.
 
@@ -54,12 +64,12 @@ def load_pretrained(
     if missing:
         raise StageError(
             f"{stage}: the weights in {folder} lack {len(missing)} that the model needs, {missing[0]!r} among them",
-            fix="give a model that was trained for this: a classifier for text.classify, an encoder for text.embed",
+            fix="give a model that was trained for this: an encoder to embed, a classifier to classify",
         )
     return model
 
 
-def _fix(folder: Path, settings: ModelSettings) -> str:
+def _fix(folder: Path, settings: LoadSettings) -> str:
     has_pickles = any(folder.glob("*.bin"))
     if has_pickles and not any(folder.glob("*.safetensors")) and not settings.allow_pickle:
         return (
