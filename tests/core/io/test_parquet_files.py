@@ -1,5 +1,6 @@
 """Parquet: row groups survive their neighbours' corruption, and a flipped bit is never silently wrong."""
 
+import io
 import random
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from curator_core.errors import DataError
 from curator_core.io import FORMATS, FileEntry, read_parquet, write_parquet
 from curator_core.io.parquet import parquet_group_sizes
+from curator_core.io.row_group_faults import row_group_faults
 from curator_core.recording import Recording
 from curator_core.tasks import FileSlice
 
@@ -107,6 +109,29 @@ def test_bit_flips_are_never_silently_wrong(tmp_path):
             got = pa.concat_tables(tables).drop_columns(["_source", "_row"])
             assert got.equals(table), f"silently wrong after a flip at byte {position} of {len(whole)}"
     assert noticed > 500
+
+
+def test_a_row_group_with_a_damaged_description_is_found_in_the_footer_alone(tmp_path):
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(pa.table({"n": [[1, 2], None] * 10}), path, row_group_size=10)
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    found = 0
+    for bit in range(footer * 8, (len(whole) - 8) * 8):
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        try:
+            metadata = pq.ParquetFile(io.BytesIO(data)).metadata
+        except (pa.ArrowException, OSError, ValueError):
+            continue
+        faults = row_group_faults(metadata, range(2)) if metadata.num_row_groups == 2 else {}
+        if len(faults) == 1:
+            found += 1
+            path.write_bytes(data)
+            tables, bad = read(path)
+            assert [record.row for record in bad] == [10 * group for group in faults]
+            assert sum(map(len, tables)) == 10
+    assert found
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all", b"PAR1" + bytes(100) + b"PAR1"])

@@ -15,6 +15,7 @@ from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import is_data_error
 from curator_core.io.parquet_batches import decoded_parts, repeating_columns, rows_per_batch
 from curator_core.io.provenance import check_schema, own_name, with_provenance
+from curator_core.io.row_group_faults import row_group_faults
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
@@ -142,22 +143,10 @@ def _open(sealed: SealedFile, piece: FileSlice, **options: Any) -> pq.ParquetFil
 
 
 def _broken_groups(parquet: pq.ParquetFile, groups: Sequence[int]) -> dict[int, str]:
-    """Return row groups whose description is damaged, and in what way.
-
-    Asking pyarrow about the columns of such a group would end the process; reading from it raises. A sealed file, whose
-    footer is known to be whole, is not looked at.
-    """
+    """Return row groups whose description is damaged. A sealed file's footer is known to be whole."""
     if SEAL_KEY in (parquet.schema_arrow.metadata or {}):
         return {}
-    return {group: fault for group in groups if (fault := _fault_of(parquet, group)) is not None}
-
-
-def _fault_of(parquet: pq.ParquetFile, group: int) -> str | None:
-    try:
-        next(parquet.iter_batches(1, row_groups=[group], use_threads=False), None)
-    except _READ_ERRORS as error:
-        return str(error) if "histogram" in str(error) else None  # any other one is met, and told, in reading
-    return None
+    return row_group_faults(parquet.metadata, groups)
 
 
 def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | None:
