@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.errors import ConfigError, DataError
 from curator_video import DurationFilter, Read, VideoBatch
+from curator_video.clip import Clip
 from curator_video.probe import Probe
 from curator_video.video_info import probe_video
 
@@ -82,7 +83,7 @@ def test_play_lists_are_not_followed(videos, tmp_path):
     listing = tmp_path / "list.m3u8"
     listing.write_text(f"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\n{target}\n#EXT-X-ENDLIST\n")
     with pytest.raises(DataError, match="cannot be opened as a video"):
-        probe_video(str(listing))
+        probe_video(Clip(str(listing)))
 
 
 def test_sound_without_pictures_is_no_video(tmp_path):
@@ -94,13 +95,13 @@ def test_sound_without_pictures_is_no_video(tmp_path):
         container.mux(track.encode(silence))
         container.mux(track.encode())
     with pytest.raises(DataError, match="no video stream"):
-        probe_video(str(path))
+        probe_video(Clip(str(path)))
 
 
 def test_names_that_look_like_protocols_are_files(videos, tmp_path, monkeypatch):
     (tmp_path / "concat:a|b.mp4").write_bytes((videos / "a.mp4").read_bytes())
     monkeypatch.chdir(tmp_path)
-    assert probe_video("concat:a|b.mp4").codec == "mpeg4"
+    assert probe_video(Clip("concat:a|b.mp4")).codec == "mpeg4"
 
 
 def test_files_are_closed(videos):
@@ -109,9 +110,9 @@ def test_files_are_closed(videos):
         pytest.skip("counts open files through /proc")
     before = len(list(open_files.iterdir()))
     for _ in range(20):
-        probe_video(str(videos / "a.mp4"))
+        probe_video(Clip(str(videos / "a.mp4")))
         with pytest.raises(DataError):
-            probe_video(__file__)
+            probe_video(Clip(__file__))
     assert len(list(open_files.iterdir())) <= before
 
 

@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from curator_video.batch import VideoBatch
     from curator_video.duration_filter import DurationFilter
+    from curator_video.limits import VideoLimits
     from curator_video.read import Read
+    from curator_video.split_fixed import SplitFixed
+    from curator_video.split_scenes import SplitScenes
 
 __version__ = "0.1.0"
 
-_HOME = {"DurationFilter": "duration_filter", "Read": "read", "VideoBatch": "batch"}
+_HOME = {
+    "DurationFilter": "duration_filter",
+    "Read": "read",
+    "SplitFixed": "split_fixed",
+    "SplitScenes": "split_scenes",
+    "VideoBatch": "batch",
+    "VideoLimits": "limits",
+}
 
-__all__ = ["DurationFilter", "Read", "VideoBatch"]
+__all__ = ["DurationFilter", "Read", "SplitFixed", "SplitScenes", "VideoBatch", "VideoLimits"]
 
 
 def __getattr__(name: str) -> object:

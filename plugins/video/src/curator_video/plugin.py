@@ -7,6 +7,8 @@ from curator_core.specs import StageSpec, TaskTypeSpec
 
 CURATOR_API = (1, 0)
 
+_CLIP = ("clip_id", "start_s", "end_s", "duration_s", "num_frames")
+
 
 @hookimpl
 def curator_stages() -> list[StageSpec]:
@@ -20,13 +22,33 @@ def curator_stages() -> list[StageSpec]:
                 "uri",
                 "width",
                 "height",
+                "rotation",
                 "fps",
                 "duration_s",
                 "codec",
                 "num_frames",
                 "has_audio",
                 "size_bytes",
+                "clip_id",
+                "start_s",
+                "end_s",
             ),
+        ),
+        StageSpec(
+            "split_fixed",
+            target="curator_video.split_fixed:SplitFixed",
+            summary="Cut videos into clips of one length.",
+            kind="modifier",
+            produces=_CLIP,
+        ),
+        StageSpec(
+            "split_scenes",
+            target="curator_video.split_scenes:SplitScenes",
+            summary="Cut videos where scenes change (PySceneDetect).",
+            kind="modifier",
+            requires=("scenedetect",),
+            extra="scenes",
+            produces=_CLIP,
         ),
         StageSpec(
             "duration_filter",

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from curator_core.errors import DataError
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
-from curator_video.video_info import probe_video, quieten_ffmpeg
+from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN, clip_id
+from curator_video.limits import VideoLimits
+from curator_video.opening import quieten_ffmpeg
+from curator_video.row_work import UNREADABLE, for_each_clip
+from curator_video.video_info import Verify, probe_video
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curator_core.stage import Columns, WorkerInfo
-    from curator_video.video_info import VideoInfo
 
 __all__ = ["VIDEO_COLUMNS", "Probe"]
 
 VIDEO_COLUMNS: Mapping[str, pa.DataType] = {
     "width": pa.int32(),
     "height": pa.int32(),
+    "rotation": pa.int32(),
     "fps": pa.float64(),
     "duration_s": pa.float64(),
     "codec": pa.string(),
@@ -34,38 +38,51 @@ VIDEO_COLUMNS: Mapping[str, pa.DataType] = {
 
 @dataclass
 class Probe(ProcessingStage[TableBatch, TableBatch]):
-    """Add size, rate, duration, codec and number of frames of each video; no frame is decoded.
+    """Add size, rate, duration, codec and number of frames of each video, and the span of the whole of it.
 
     A file that cannot be opened is quarantined; a row without a path gets nulls.
 
     Args:
         uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        verify: How closely to look: decode the first frame, read all packets, or decode all frames.
+        limits: What to refuse, and when to give up.
     """
 
     uri_field: str = "uri"
+    bytes_field: str | None = None
+    verify: Verify = "first_frame"
+    limits: VideoLimits = field(default=VideoLimits())
 
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.uri_field]
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
 
     def outputs(self) -> Columns:
-        return list(VIDEO_COLUMNS)
+        return [*VIDEO_COLUMNS, *CLIP_COLUMNS]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         quieten_ffmpeg()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        outcomes = [_attempt(path) for path in task.text(self.uri_field)]
-        batch, infos = keep_readable(task, outcomes, error_type="UnreadableVideo")
+        probe = partial(probe_video, limits=self.limits, verify=self.verify)
+        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, probe)
+        batch, infos = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not infos:
             return None
-        return add_attributes(batch, infos, VIDEO_COLUMNS)
-
-
-def _attempt(path: str | None) -> VideoInfo | DataError | None:
-    try:
-        return None if path is None else probe_video(path)
-    except DataError as error:
-        return error
+        batch = add_attributes(batch, infos, VIDEO_COLUMNS)
+        uris = batch.text(self.uri_field).to_list()
+        ends = [None if info is None else info.duration_s for info in infos]
+        columns = {
+            ID_COLUMN: [
+                None if info is None else clip_id(uri, 0.0, info.duration_s)
+                for uri, info in zip(uris, infos, strict=True)
+            ],
+            START_COLUMN: [None if info is None else 0.0 for info in infos],
+            END_COLUMN: ends,
+        }
+        for name, values in columns.items():
+            batch = batch.with_column(name, pa.array(values, CLIP_COLUMNS[name]))
+        return batch

@@ -10,8 +10,10 @@ from curator_core.io import DEFAULT_BLOCK_BYTES, ListFiles, ReadFiles
 from curator_core.stage import CompositeStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask
 from curator_video.batch import VideoBatch
+from curator_video.clip import CLIP_COLUMNS
+from curator_video.limits import VideoLimits
 from curator_video.probe import VIDEO_COLUMNS, Probe
-from curator_video.video_info import EXTENSIONS
+from curator_video.video_info import EXTENSIONS, Verify
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns, ProcessingStage
@@ -23,7 +25,8 @@ __all__ = ["Read"]
 class Read(CompositeStage[EmptyTask, VideoBatch]):
     """Make a row of every video file: ``uri``, ``size_bytes``, ``width``, ``height``, ``fps``, ``duration_s``, ….
 
-    Files stay where they are; later stages open them by their uri. One that is no video is quarantined.
+    Files stay where they are; later stages open them by their uri. ``start_s`` and ``end_s`` say which part of the file
+    a row is: all of it, until a stage splits it. A file that is no video is quarantined.
 
     >>> [stage.name for stage in Read("talks").decompose()]
     ['video.read.files', 'video.read.rows', 'video.read']
@@ -32,11 +35,18 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         paths: Local files, folders or globs. In folders, files with the extension of a common video format are taken.
         block_bytes: Bytes of files in a unit of work.
         limit_files: Take only the first so many files.
+        with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_field``.
+        verify: How closely to look at a file: decode its first frame (``first_frame``), read all of it (``packets``:
+            finds truncated files), or decode all of it (``frames``).
+        limits: What to refuse, and when to give up.
     """
 
     paths: str | list[str]
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    with_bytes: bool = field(default=False, kw_only=True)
+    verify: Verify = field(default="first_frame", kw_only=True)
+    limits: VideoLimits = field(default=VideoLimits(), kw_only=True)
 
     name = "video.read"
 
@@ -53,12 +63,14 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         files = ListFiles(
             self.paths, extensions=list(EXTENSIONS), block_bytes=self.block_bytes, limit_files=self.limit_files
         )
-        rows = ReadFiles(with_bytes=False, batch_type=VideoBatch)
+        rows = ReadFiles(with_bytes=self.with_bytes, batch_bytes=self.block_bytes, batch_type=VideoBatch)
+        probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
         return [
             files.with_(name=f"{self.name}.files"),
             rows.with_(name=f"{self.name}.rows"),
-            Probe().with_(name=self.name),
+            probe.with_(name=self.name),
         ]
 
     def outputs(self) -> Columns:
-        return ["uri", "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS]
+        content = ["bytes"] if self.with_bytes else []
+        return ["uri", *content, "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS, *CLIP_COLUMNS]

@@ -1,34 +1,35 @@
-"""Ask a video container what it holds, without decoding a frame."""
+"""Ask a video file what it holds, and look as closely as wanted whether that is true."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import av
 
 from curator_core.errors import DataError
+from curator_video.decoding import check_end, check_packet, declared_end_s, decode_frames
+from curator_video.limits import VideoLimits
+from curator_video.opening import open_video
 
 if TYPE_CHECKING:
-    from av.container import InputContainer
-    from av.video.codeccontext import VideoCodecContext
-    from av.video.stream import VideoStream
+    from collections.abc import Iterator
 
-__all__ = ["EXTENSIONS", "VideoInfo", "probe_video", "quieten_ffmpeg"]
+    from av.video.frame import VideoFrame
+
+    from curator_video.clip import Clip
+    from curator_video.decoding import ShownFrame
+    from curator_video.opening import OpenVideo
+
+__all__ = ["EXTENSIONS", "Verify", "VideoInfo", "measured_end_s", "probe_video"]
 
 EXTENSIONS = (
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".ogv", ".wmv", ".3gp",
 )  # fmt: skip
 """What files in a folder are taken for videos."""
 
-OPEN_OPTIONS = {
-    # Formats that hold the video themselves. Play lists (HLS, DASH, concat) would make FFmpeg open other files.
-    "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf",
-    "protocol_whitelist": "file",
-}
-
-OPEN_TIMEOUT_S = 60.0
-"""Longest time to open one file; damaged ones can make FFmpeg search for very long."""
+Verify = Literal["first_frame", "packets", "frames"]
+"""How closely a file is looked at: its first frame is decoded; every packet is read; every frame is decoded."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,11 @@ class VideoInfo:
     """What a video file says about itself; None where it does not say.
 
     Args:
-        width: Pixels in a row.
-        height: Rows of pixels.
+        width: Pixels in a row of the upright picture.
+        height: Rows of pixels of the upright picture.
+        rotation: Degrees by which players turn the stored picture, counterclockwise: 0, 90, 180 or 270.
         fps: Frames per second, on average.
-        duration_s: Seconds from the first frame to the last.
+        duration_s: Seconds from the first frame to the end of the last.
         codec: FFmpeg's name of the codec.
         num_frames: Frames, as the container counts them, else from duration and rate.
         has_audio: Whether there is a sound track.
@@ -47,6 +49,7 @@ class VideoInfo:
 
     width: int
     height: int
+    rotation: int
     fps: float | None
     duration_s: float | None
     codec: str
@@ -54,53 +57,95 @@ class VideoInfo:
     has_audio: bool
 
 
-def probe_video(path: str) -> VideoInfo:
-    """Return what the first video stream of a local file says about itself.
+def probe_video(clip: Clip, limits: VideoLimits | None = None, *, verify: Verify = "first_frame") -> VideoInfo:
+    """Return what a video says about itself.
+
+    Args:
+        clip: The file.
+        limits: What to refuse, and when to give up.
+        verify: How closely to look. All but ``first_frame`` also count the frames and measure the duration.
 
     Raises:
-        DataError: The file cannot be opened as a video, or holds none.
+        DataError: The file cannot be opened as a video, holds none, or is not what it says.
     """
-    try:
-        # "file:" keeps FFmpeg from reading a protocol into a path such as "concat:a|b".
-        with av.open(f"file:{path}", options=OPEN_OPTIONS, timeout=OPEN_TIMEOUT_S) as container:
-            if not container.streams.video:
-                raise DataError("the file has no video stream", source=path)
-            return _describe(container, container.streams.video[0])
-    except (av.FFmpegError, ValueError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"the file cannot be opened as a video: {reason}", source=path) from error
+    limits = limits or VideoLimits()
+    with open_video(clip, limits) as video:
+        frames = decode_frames(video)
+        first = next(frames, None)
+        if first is None:
+            raise DataError("not one frame can be decoded", source=clip.uri)
+        info = _info(video, first.picture)
+        if verify == "frames":
+            info = _counted(info, first, frames)
+    if verify == "packets":
+        with open_video(clip, limits) as video:
+            duration_s, num_frames = _read_packets(video)
+            info = replace(info, duration_s=duration_s, num_frames=num_frames)
+    if info.duration_s is not None and info.duration_s > limits.max_duration_s:
+        raise DataError(
+            f"the video lasts {info.duration_s:,.0f} s, more than max_duration_s={limits.max_duration_s:g}",
+            source=clip.uri,
+        )
+    return info
 
 
-def quieten_ffmpeg() -> None:
-    """Log to the terminal by FFmpeg's own means, and fatal errors only; to be called when a worker starts.
+def _counted(info: VideoInfo, first: ShownFrame, others: Iterator[ShownFrame]) -> VideoInfo:
+    """Decode every frame; return the number of frames and the duration that were found."""
+    count, last = 1, first
+    for frame in others:
+        count, last = count + 1, frame
+    return replace(info, duration_s=last.end_s, num_frames=count)
 
-    PyAV's callback takes the GIL from FFmpeg's threads, which can lock up a process that uses several.
+
+def measured_end_s(video: OpenVideo) -> float:
+    """Read every packet, without decoding; return when the last frame ends."""
+    return _read_packets(video)[0]
+
+
+def _read_packets(video: OpenVideo) -> tuple[float, int]:
+    """Read every packet; return when the last frame ends, and how many frames there are.
+
+    Raises:
+        DataError: A packet is damaged, or the file ends earlier than it says.
     """
-    av.logging.restore_default_callback()
-    av.logging.set_libav_level(av.logging.FATAL)
+    end = count = 0
+    for packet in video.container.demux(video.stream):
+        video.deadline.check()
+        check_packet(packet, video)
+        if packet.size:
+            count += 1
+            shown = packet.pts if packet.pts is not None else packet.dts
+            if shown is None:
+                shown = round(count * video.frame_s / video.time_base)
+            end = max(end, shown + (packet.duration or round(video.frame_s / video.time_base)))
+    end_s = float((end - video.first_pts) * video.time_base)
+    check_end(video, end_s)
+    return end_s, count
 
 
-def _describe(container: InputContainer, stream: VideoStream) -> VideoInfo:
-    context: VideoCodecContext | None = stream.codec_context
-    if context is None or context.width <= 0 or context.height <= 0:
-        path = container.name.removeprefix("file:")
-        raise DataError("the video stream has an unknown codec, or no size", source=path)
-    rate = stream.average_rate or stream.guessed_rate
-    fps = float(rate) if rate else None
-    duration_s = None
-    if stream.duration is not None and stream.time_base is not None:
-        duration_s = float(stream.duration * stream.time_base)
-    elif container.duration is not None:
-        duration_s = container.duration / av.time_base
-    num_frames: int | None = stream.frames or None
+def _described_duration_s(video: OpenVideo) -> float | None:
+    declared = declared_end_s(video)
+    if declared is None and video.container.duration is not None and video.container.duration > 0:
+        return video.container.duration / av.time_base
+    return declared
+
+
+def _info(video: OpenVideo, picture: VideoFrame) -> VideoInfo:
+    duration_s, num_frames = _described_duration_s(video), video.stream.frames or None
+    rotation = picture.rotation % 360
+    width, height = picture.width, picture.height
+    if rotation in (90, 270):
+        width, height = height, width
+    fps = video.fps
     if num_frames is None and fps is not None and duration_s is not None:
         num_frames = round(duration_s * fps)
     return VideoInfo(
-        width=context.width,
-        height=context.height,
+        width=width,
+        height=height,
+        rotation=rotation,
         fps=fps,
         duration_s=duration_s,
-        codec=context.name,
+        codec=video.stream.codec_context.name,
         num_frames=num_frames,
-        has_audio=bool(container.streams.audio),
+        has_audio=video.audio is not None,
     )

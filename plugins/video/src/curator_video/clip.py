@@ -1,0 +1,78 @@
+"""A clip: a file and the part of it that a row stands for."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_core.tasks import TableBatch
+
+__all__ = ["CLIP_COLUMNS", "END_COLUMN", "ID_COLUMN", "START_COLUMN", "Clip", "clip_id", "clips_of"]
+
+ID_COLUMN, START_COLUMN, END_COLUMN = "clip_id", "start_s", "end_s"
+CLIP_COLUMNS: Mapping[str, pa.DataType] = {
+    ID_COLUMN: pa.string(),
+    START_COLUMN: pa.float64(),
+    END_COLUMN: pa.float64(),
+}
+"""What says which part of a file a row is; a table without these columns is one of whole files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A part of a video.
+
+    Args:
+        uri: The file.
+        start_s: Time of its first frame, counted from the first frame of the file.
+        end_s: Time at which it ends; None for the end of the file.
+        content: The bytes of the file, where they are at hand.
+    """
+
+    uri: str
+    start_s: float = 0.0
+    end_s: float | None = None
+    content: bytes | None = None
+
+
+def clips_of(batch: TableBatch, uri_field: str, bytes_field: str | None = None) -> list[Clip | None]:
+    """Return the clip of each row, or None for a row that names no file.
+
+    Args:
+        batch: The rows.
+        uri_field: Column with the paths.
+        bytes_field: Column with the content of the files; they are opened by their paths where it is None.
+    """
+    uris = batch.text(uri_field).to_list()
+    contents = [None] * len(uris) if bytes_field is None else batch.series(bytes_field).to_list()
+    starts, ends = (_seconds(batch, name) for name in (START_COLUMN, END_COLUMN))
+    rows = zip(uris, starts, ends, contents, strict=True)
+    return [
+        None if uri is None or (bytes_field is not None and content is None) else Clip(uri, start or 0.0, end, content)
+        for uri, start, end, content in rows
+    ]
+
+
+def clip_id(uri: str, start_s: float, end_s: float | None) -> str:
+    """Return an id that depends on nothing but the file's uri and the span, to the microsecond.
+
+    >>> clip_id("talk.mp4", 0, 2.5) == clip_id("talk.mp4", 0.0, 2.5000001), len(clip_id("talk.mp4", 0, None))
+    (True, 16)
+    """
+    end = "" if end_s is None else str(round(end_s * 1e6))
+    text = f"{uri}\0{round(start_s * 1e6)}\0{end}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _seconds(batch: TableBatch, name: str) -> list[float | None]:
+    if name not in batch.columns:
+        return [None] * batch.num_rows
+    seconds: list[float | None] = batch.series(name).cast(pl.Float64).to_list()
+    return seconds

@@ -1,0 +1,52 @@
+"""Turn each row into the rows of its clips."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+
+from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN, clip_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curator_core.tasks import TableBatch
+    from curator_video.spans import Span
+
+    BatchT = TypeVar("BatchT", bound=TableBatch)
+
+__all__ = ["SPLIT_COLUMNS", "fan_out"]
+
+SPLIT_COLUMNS: Mapping[str, pa.DataType] = {**CLIP_COLUMNS, "duration_s": pa.float64(), "num_frames": pa.int64()}
+"""What a split sets anew for each clip."""
+
+
+def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_field: str) -> BatchT:
+    """Return one row per span, with the columns of the row it came from.
+
+    Args:
+        batch: The rows.
+        spans: The spans of each row; None for a row that names no file, which stays as it is, with nulls.
+        uri_field: Column with the paths.
+    """
+    rows: list[int] = []
+    cut: list[Span | None] = []
+    for row, each in enumerate(spans):
+        parts: Sequence[Span | None] = [None] if each is None else each
+        rows += [row] * len(parts)
+        cut += parts
+    out = batch.with_data(batch.data.take(pa.array(rows, pa.int64())))
+    values = {
+        START_COLUMN: [None if span is None else span.start_s for span in cut],
+        END_COLUMN: [None if span is None else span.end_s for span in cut],
+        "duration_s": [None if span is None else span.end_s - span.start_s for span in cut],
+        "num_frames": [None if span is None else span.num_frames for span in cut],
+        ID_COLUMN: [
+            None if span is None else clip_id(uri, span.start_s, span.end_s)
+            for span, uri in zip(cut, out.text(uri_field).to_list(), strict=True)
+        ],
+    }
+    for name, kind in SPLIT_COLUMNS.items():
+        out = out.with_column(name, pa.array(values[name], kind))
+    return out

@@ -1,0 +1,146 @@
+"""Open a video: local files only, formats that hold their video themselves, sizes within the limits."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import av
+
+from curator_core.errors import DataError
+from curator_video.limits import Deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from av.audio.stream import AudioStream
+    from av.container import InputContainer
+    from av.video.stream import VideoStream
+
+    from curator_video.clip import Clip
+    from curator_video.limits import VideoLimits
+
+__all__ = ["OpenVideo", "open_video", "quieten_ffmpeg"]
+
+_FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf"
+"""Play lists (HLS, DASH, concat) are not among them: they would make FFmpeg open other files."""
+_ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
+
+
+@dataclass(frozen=True)
+class OpenVideo:
+    """A video that is open for reading.
+
+    Args:
+        container: The file.
+        stream: Its video stream: the first that is not a cover picture.
+        uri: Its name, for messages.
+        deadline: When work on it must end.
+    """
+
+    container: InputContainer
+    stream: VideoStream
+    uri: str
+    deadline: Deadline
+
+    @property
+    def audio(self) -> AudioStream | None:
+        """The first sound track."""
+        return next(iter(self.container.streams.audio), None)
+
+    @property
+    def time_base(self) -> Fraction:
+        """Seconds in a unit of the video stream's time stamps."""
+        return self.stream.time_base or Fraction(1, av.time_base)
+
+    @property
+    def first_pts(self) -> int:
+        """Time stamp of the first frame: all times are counted from there."""
+        return self.stream.start_time or 0
+
+    @property
+    def fps(self) -> float | None:
+        """Frames per second, on average."""
+        rate = self.stream.average_rate or self.stream.guessed_rate
+        return float(rate) if rate else None
+
+    @property
+    def frame_s(self) -> float:
+        """Seconds that a frame is shown, where the file does not say it of each."""
+        return 1 / (self.fps or 25.0)
+
+
+@contextmanager
+def open_video(clip: Clip, limits: VideoLimits, *, threads: int = 1) -> Iterator[OpenVideo]:
+    """Open the file of a clip, and close it whatever happens; errors of FFmpeg come out as errors of the data.
+
+    Args:
+        clip: What to open.
+        limits: What to refuse, and when to give up.
+        threads: Threads that decode.
+
+    Raises:
+        DataError: It cannot be opened or decoded, holds no video, or is beyond a limit.
+    """
+    deadline = Deadline(limits.timeout_s, source=clip.uri)
+    what = "opened as a video"
+    try:
+        with _open(clip, limits) as container:
+            stream = _video_stream(container, clip.uri, limits)
+            context = stream.codec_context
+            context.options = {"max_pixels": str(limits.max_pixels)}
+            context.thread_count = threads
+            if threads > 1:
+                stream.thread_type = "AUTO"
+            what = "decoded"
+            yield OpenVideo(container, stream, clip.uri, deadline)
+    except _ERRORS as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DataError(f"the file cannot be {what}: {reason}", source=clip.uri) from error
+
+
+def quieten_ffmpeg() -> None:
+    """Log to the terminal by FFmpeg's own means, and fatal errors only; to be called when a worker starts.
+
+    PyAV's callback takes the GIL from FFmpeg's threads, which can lock up a process that uses several.
+    """
+    av.logging.restore_default_callback()
+    av.logging.set_libav_level(av.logging.FATAL)
+
+
+def _open(clip: Clip, limits: VideoLimits) -> InputContainer:
+    # "file:" keeps FFmpeg from reading a protocol into a path such as "concat:a|b".
+    file = f"file:{clip.uri}" if clip.content is None else io.BytesIO(clip.content)
+    return av.open(
+        file,
+        mode="r",
+        options={
+            "format_whitelist": _FORMATS,
+            "protocol_whitelist": "file",
+            "max_pixels": str(limits.max_pixels),
+        },
+        metadata_errors="replace",
+        timeout=limits.timeout_s,
+    )
+
+
+def _video_stream(container: InputContainer, uri: str, limits: VideoLimits) -> VideoStream:
+    if len(container.streams) > limits.max_streams:
+        raise DataError(
+            f"the file has {len(container.streams)} streams, more than max_streams={limits.max_streams}", source=uri
+        )
+    cover = av.stream.Disposition.attached_pic
+    stream = next((each for each in container.streams.video if not each.disposition & cover), None)
+    if stream is None:
+        raise DataError("the file has no video stream", source=uri)
+    context = stream.codec_context
+    if context is None or context.width <= 0 or context.height <= 0:
+        raise DataError("the video stream has an unknown codec, or no size", source=uri)
+    if context.width * context.height > limits.max_pixels:
+        raise DataError(
+            f"frames of {context.width}x{context.height} are larger than max_pixels={limits.max_pixels}", source=uri
+        )
+    return stream

@@ -1,0 +1,111 @@
+"""Cut videos into clips of one length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from curator_core.errors import ConfigError
+from curator_core.recording import current
+from curator_core.row_outcomes import keep_readable
+from curator_core.stage import ProcessingStage
+from curator_video.batch import VideoBatch
+from curator_video.fan_out import SPLIT_COLUMNS, fan_out
+from curator_video.limits import VideoLimits
+from curator_video.opening import open_video, quieten_ffmpeg
+from curator_video.row_work import UNREADABLE, for_each_clip
+from curator_video.spans import fixed_spans
+from curator_video.video_info import measured_end_s
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_video.clip import Clip
+    from curator_video.spans import Span
+
+__all__ = ["SplitFixed"]
+
+
+@dataclass
+class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
+    """Cut each video, or clip, into clips of ``length_s`` seconds; nothing is decoded or copied.
+
+    With the default stride and ``rest`` the clips cover the source without gap or overlap. A file that does not say how
+    long it is (``end_s`` is null) is read once, without decoding, to find out.
+
+    >>> batch = VideoBatch(data={"uri": ["talk.mp4"], "start_s": [0.0], "end_s": [25.0]})
+    >>> SplitFixed(length_s=10).process(batch).data.select(["start_s", "end_s"]).to_pylist()
+    [{'start_s': 0.0, 'end_s': 10.0}, {'start_s': 10.0, 'end_s': 20.0}, {'start_s': 20.0, 'end_s': 25.0}]
+
+    Args:
+        length_s: Length of a clip.
+        stride_s: From the beginning of a clip to that of the next; ``length_s``, where None.
+        min_rest_s: What is left at the end and shorter than this is no clip of its own.
+        rest: What becomes of it: joined to the clip before it (``join``), or left out and counted (``drop``).
+        uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        limits: What to refuse, and when to give up.
+    """
+
+    length_s: float = 10.0
+    stride_s: float | None = None
+    min_rest_s: float = 2.0
+    rest: Literal["join", "drop"] = "join"
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+    limits: VideoLimits = field(default=VideoLimits())
+
+    name = "video.split_fixed"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.length_s <= 0 or (self.stride_s is not None and self.stride_s <= 0) or self.min_rest_s < 0:
+            raise ConfigError(
+                f"{self.name}: length_s={self.length_s} and stride_s={self.stride_s} must be positive, "
+                f"min_rest_s={self.min_rest_s} not negative"
+            )
+
+    def inputs(self) -> Columns:
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+
+    def outputs(self) -> Columns:
+        return list(SPLIT_COLUMNS)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        quieten_ffmpeg()
+
+    def process(self, task: VideoBatch) -> VideoBatch | None:
+        """Return one row per clip."""
+        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._cut)
+        batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
+        for each in spans:
+            if each is not None and not each:
+                current().drop("too_short")
+        spans = self._with_frames(batch, spans)
+        clips = fan_out(batch, spans, self.uri_field)
+        return clips if clips.num_rows or not task.num_rows else None
+
+    def _cut(self, clip: Clip) -> list[Span]:
+        end_s = clip.end_s
+        if end_s is None:
+            with open_video(clip, self.limits) as video:
+                end_s = measured_end_s(video)
+        return fixed_spans(
+            clip.start_s,
+            min(end_s, self.limits.max_duration_s),
+            length_s=self.length_s,
+            stride_s=self.stride_s or self.length_s,
+            min_rest_s=self.min_rest_s,
+            keep_rest=self.rest == "join",
+        )
+
+    def _with_frames(self, batch: VideoBatch, spans: list[list[Span] | None]) -> list[list[Span] | None]:
+        """Estimate the number of frames from the rate, where it is known."""
+        if "fps" not in batch.columns:
+            return spans
+        return [
+            each
+            if each is None or fps is None
+            else [replace(span, num_frames=round((span.end_s - span.start_s) * fps)) for span in each]
+            for each, fps in zip(spans, batch.series("fps").to_list(), strict=True)
+        ]

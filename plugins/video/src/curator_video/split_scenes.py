@@ -1,0 +1,90 @@
+"""Cut videos where scenes change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from curator_core.errors import ConfigError
+from curator_core.row_outcomes import keep_readable
+from curator_core.stage import ProcessingStage
+from curator_video.batch import VideoBatch
+from curator_video.fan_out import SPLIT_COLUMNS, fan_out
+from curator_video.limits import VideoLimits
+from curator_video.opening import open_video, quieten_ffmpeg
+from curator_video.row_work import UNREADABLE, for_each_clip
+from curator_video.scene_detection import Detector, detect_scenes, make_detector
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_video.clip import Clip
+    from curator_video.spans import Span
+
+__all__ = ["SplitScenes"]
+
+
+@dataclass
+class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
+    """Cut each video, or clip, at the changes of scene that PySceneDetect finds; the scenes cover the source.
+
+    Frames are decoded once, in this process, roughly and straight to a small size. Times are those of the file, so that
+    a variable frame rate does no harm.
+
+    >>> SplitScenes(detector="content", threshold=30).inputs()
+    ['uri']
+
+    Args:
+        detector: ``adaptive`` compares the change of each frame with that of its neighbours, which camera movement
+            does not trigger; ``content`` with a fixed threshold; ``threshold`` finds fades through black.
+        threshold: What must be exceeded; None for PySceneDetect's value (3.0, 27.0 and 12.0).
+        min_scene_s: Shortest scene; what would be shorter is joined to its neighbour.
+        width: Most pixels in a row of the frames that the detector sees.
+        uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        limits: What to refuse, and when to give up.
+    """
+
+    detector: Detector = "adaptive"
+    threshold: float | None = None
+    min_scene_s: float = 0.6
+    width: int = 256
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+    limits: VideoLimits = field(default=VideoLimits())
+
+    name = "video.split_scenes"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.min_scene_s < 0 or self.width < 16:  # noqa: PLR2004 - below that there is nothing to see
+            raise ConfigError(f"{self.name}: min_scene_s={self.min_scene_s} or width={self.width} is too small")
+
+    def inputs(self) -> Columns:
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+
+    def outputs(self) -> Columns:
+        return list(SPLIT_COLUMNS)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        """Load PySceneDetect, so that a missing package is found out at once."""
+        quieten_ffmpeg()
+        make_detector(self.detector, self.threshold, 1)
+
+    def process(self, task: VideoBatch) -> VideoBatch | None:
+        """Return one row per scene."""
+        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._cut)
+        batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
+        clips = fan_out(batch, spans, self.uri_field)
+        return clips if clips.num_rows or not task.num_rows else None
+
+    def _cut(self, clip: Clip) -> list[Span]:
+        with open_video(clip, self.limits, threads=max(1, int(self.resources.cpus))) as video:
+            return detect_scenes(
+                video,
+                clip,
+                kind=self.detector,
+                threshold=self.threshold,
+                min_scene_s=self.min_scene_s,
+                width=self.width,
+            )
