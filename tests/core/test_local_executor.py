@@ -3,13 +3,18 @@
 import itertools
 import threading
 import time
+import weakref
+from typing import ClassVar
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.errors import ConfigError, StageError
+from curator_core.filter import Filter, Verdict
 
 
 class Numbers(ProcessingStage[EmptyTask, Task[int]]):
@@ -127,6 +132,41 @@ def test_closing_a_threaded_stream_ends_its_threads_and_tears_down():
     stream.close()
     assert torn_down == [True]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("curator-")]
+
+
+class Copied(Filter):
+    """Keeps all but the first row, and counts how many of the tables that it and its like made are still held."""
+
+    made: ClassVar[list[weakref.ref[pa.Table]]] = []
+    held: ClassVar[list[int]] = []
+
+    def inputs(self):
+        return []
+
+    def judge(self, batch):
+        self.made.append(weakref.ref(batch.data))
+        self.held.append(sum(table() is not None for table in self.made))
+        number = np.arange(batch.num_rows)
+        return Verdict(number, {"first": number == 0})
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("keeps_ledger", [False, True])
+def test_a_line_of_stages_holds_a_few_tables_and_not_one_for_each(threads, keeps_ledger, tmp_path):
+    class Tables(ProcessingStage[EmptyTask, TableBatch]):
+        def process(self, task):
+            for _ in range(6):
+                yield TableBatch(data=pa.table({"n": np.arange(100)}))
+
+    stages = [Tables(), *(Copied().with_(name=f"copied {number}") for number in range(8))]
+    Copied.made.clear()
+    Copied.held.clear()
+    result = Pipeline("p", stages=stages).run(
+        LocalExecutor(threads=threads), run_dir=tmp_path / "run" if keeps_ledger else None
+    )
+    assert [task.num_rows for task in result] == [92] * 6
+    # Of each thread what it works on, what that was made of, and what its source made last.
+    assert max(Copied.held) <= 3 * threads
 
 
 def test_batches_are_filled_across_sources():

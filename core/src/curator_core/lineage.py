@@ -67,6 +67,7 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
             if number > 1:  # the same files listed twice are two sources
                 task_id = f"{task_id}x{number}"
         yield _child(child, task_id, parent)
+        del child  # while the next one is made
 
 
 def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:

@@ -121,7 +121,7 @@ class StageRunner:
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""
-        if self._row_limit is None and self.stage.batch_size <= 1 and isinstance(self._turn, nullcontext):
+        if self._row_limit is None and self.stage.batch_size <= 1:
             return self._singles(iter(tasks))
         outputs = self._batches(iter(tasks))
         return self._counted(outputs if self._row_limit is None else take_rows(outputs, self._row_limit))
@@ -134,6 +134,7 @@ class StageRunner:
             if self._progress is not None:
                 self._progress.made(output)
             yield output
+            del output  # while the next one is made
 
     def _batches(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         while batch := list(itertools.islice(source, max(1, self.stage.batch_size))):
@@ -145,32 +146,45 @@ class StageRunner:
     def _singles(self, source: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
         """Process tasks one by one, with a short way for the usual case: a call that makes one task of one.
 
-        Pipelines of cheap stages spend most of their time between the calls, so this path is kept bare.
+        Pipelines of cheap stages spend most of their time between the calls, so this path is kept bare. Nothing here
+        holds on to a task while stages further down work: a line of filters would keep a table for each of them.
         """
-        process, stats, clock = self.stage.process, self.stats, time.perf_counter
+        process, stats, clock, turn = self.stage.process, self.stats, time.perf_counter, self._turn
         is_bare = self._progress is None and not self._finished_sources
         recording = Recording()
         for task in source:
             result = failure = None
-            started = clock()
             token = recording.begin()
             try:
-                result = process(task)
+                with turn:
+                    started = clock()
+                    result = process(task)
             except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
                 failure = error
             finally:
                 recording.end(token)
             seconds = clock() - started
-            if is_bare and isinstance(result, Task) and recording.is_empty:
-                output = adopt_one(task, result)
-                stats.passed(task, output, process_time_s=seconds)
-                yield output
-            else:
+            if not isinstance(result, Task):
                 stats.saw_one(task, process_time_s=seconds)
                 yield from self._counted(self._process([task], first=(recording, _Outcome(result, failure))))
                 recording = Recording()
+            elif is_bare and recording.is_empty:
+                outputs = [adopt_one(task, result)]
+                stats.passed(task, outputs[0], process_time_s=seconds)
+                del task, result
+                yield outputs.pop()
+                continue
+            else:
+                stats.saw_one(task, process_time_s=seconds)
+                self._keep(recording, [task])
+                recording.clear()
+                outputs = list(self._counted([adopt_one(task, result)]))
+                task, result = Task(data=None, task_id=task.task_id), None  # noqa: PLW2901 - its id is all that is needed
+                if outputs:
+                    yield outputs.pop()
             if self._progress is not None:
                 self._progress.used([task])
+            del task, result
 
     def _process(
         self, batch: list[Task[Any]], *, first: tuple[Recording, _Outcome] | None = None, is_part: bool = False
@@ -204,6 +218,7 @@ class StageRunner:
                 if is_new:
                     emitted += 1
                     yield output
+                del output
             self.stats.add(failures=1)
             if is_out_of_memory(failure):
                 release_memory(failure)
@@ -249,6 +264,7 @@ class StageRunner:
         end = object()
         while (item := self._timed(recording, next, iterator, end)) is not end:
             yield item
+            del item
 
     def _keep(self, recording: Recording, batch: list[Task[Any]], *, part: int = 0) -> None:
         """Make what a successful call reported part of the run."""
