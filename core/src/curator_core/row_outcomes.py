@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+import polars as pl
 import pyarrow as pa
 
 from curator_core.errors import DataError
@@ -39,8 +40,8 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
             source, row = batch.row_source(index)
             message = outcome.message.removeprefix(f"{source}: ")
             current().bad_record(BadRecord(message, source=source, row=row, error_type=error_type))
-    readable = pa.array([not isinstance(outcome, DataError) for outcome in outcomes], pa.bool_())
-    return batch.with_data(batch.data.filter(readable)), found
+    readable = [not isinstance(outcome, DataError) for outcome in outcomes]
+    return batch.with_rows(pl.Series(readable, dtype=pl.Boolean)), found
 
 
 def add_attributes(batch: BatchT, values: Sequence[object], columns: Mapping[str, pa.DataType]) -> BatchT:
