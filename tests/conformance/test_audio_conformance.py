@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import json
 import shutil
 import tempfile
 import wave
@@ -12,6 +13,7 @@ import pyarrow as pa
 from curator_audio import plugin
 from curator_audio.batch import AudioBatch
 from curator_audio.read_folder import ReadFolder
+from curator_audio.read_manifest import ReadManifest
 from curator_core import EmptyTask
 from curator_core.testing import Example, parametrize_with_checks
 
@@ -25,8 +27,20 @@ def folder() -> Path:
             sound.setnchannels(1)
             sound.setsampwidth(2)
             sound.setframerate(8000)
-            sound.writeframes(bytes(2 * 800 * (number + 1)))
+            sound.writeframes(bytes(range(100)) * 16 * (number + 1))
+        with (path / "manifest.jsonl").open("a") as manifest:
+            manifest.write(json.dumps({"audio_filepath": f"{number}.wav", "text": "hello"}) + "\n")
     return path
+
+
+def sounds(stage=None) -> Example:
+    contents = [(folder() / f"{number}.wav").read_bytes() for number in range(3)]
+    columns = {
+        "bytes": pa.array([*contents, None], pa.large_binary()),
+        "_source": pa.array([f"{number}.wav" for number in range(4)]).dictionary_encode(),
+        "_row": pa.array([0] * 4, pa.int64()),
+    }
+    return Example(stage=stage, tasks=[AudioBatch(data=columns, task_id="sounds")])
 
 
 def durations() -> Example:
@@ -40,7 +54,10 @@ def durations() -> Example:
 
 EXAMPLES = {
     "audio.read_folder": lambda: Example(stage=ReadFolder(str(folder())), tasks=[EmptyTask()]),
+    "audio.read_manifest": lambda: Example(stage=ReadManifest(str(folder() / "manifest.jsonl")), tasks=[EmptyTask()]),
+    "audio.resample": sounds,
     "audio.duration_filter": durations,
+    "audio.silence_filter": sounds,
 }
 
 

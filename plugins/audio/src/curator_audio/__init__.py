@@ -12,12 +12,22 @@ if TYPE_CHECKING:
     from curator_audio.batch import AudioBatch
     from curator_audio.duration_filter import DurationFilter
     from curator_audio.read_folder import ReadFolder
+    from curator_audio.read_manifest import ReadManifest
+    from curator_audio.resample import Resample
+    from curator_audio.silence_filter import SilenceFilter
 
 __version__ = "0.1.0"
 
-_HOME = {"AudioBatch": "batch", "DurationFilter": "duration_filter", "ReadFolder": "read_folder"}
+_HOME = {
+    "AudioBatch": "batch",
+    "DurationFilter": "duration_filter",
+    "ReadFolder": "read_folder",
+    "ReadManifest": "read_manifest",
+    "Resample": "resample",
+    "SilenceFilter": "silence_filter",
+}
 
-__all__ = ["AudioBatch", "DurationFilter", "ReadFolder"]
+__all__ = ["AudioBatch", "DurationFilter", "ReadFolder", "ReadManifest", "Resample", "SilenceFilter"]
 
 
 def __getattr__(name: str) -> object:

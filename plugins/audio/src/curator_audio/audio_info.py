@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import soundfile
 
+from curator_audio.decoding import unreadable
 from curator_core.errors import DataError
 
 __all__ = ["EXTENSIONS", "AudioInfo", "probe_audio"]
@@ -44,5 +45,4 @@ def probe_audio(file: BinaryIO) -> AudioInfo:
                 raise DataError("the file cannot be opened as audio: its header gives no sample rate or channels")
             return AudioInfo(sound.frames / sound.samplerate, sound.samplerate, sound.channels, sound.format)
     except (soundfile.SoundFileError, RuntimeError, ValueError, TypeError) as error:
-        reason = getattr(error, "error_string", None) or error
-        raise DataError(f"the file cannot be opened as audio: {reason}") from error
+        raise unreadable(file, error) from error

@@ -1,0 +1,87 @@
+"""Tell whether a file is whole where its decoder does not: libsndfile plays torn WAV and Ogg files as shorter ones."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from curator_core.errors import DataError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = ["check_whole"]
+
+_HEADER_BYTES: Final = 27
+_LAST_PAGE: Final = 4
+_ALL_ONES: Final = 0xFFFFFFFF
+_MIRRORED: Final = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
+
+
+def check_whole(file: BinaryIO, kind: str) -> None:
+    """Refuse a WAV file that is shorter than it says and an Ogg file with damaged or missing pages.
+
+    Args:
+        file: The file; its position stays where it is, because the decoder relies on it.
+        kind: libsndfile's name of the format. Others than ``WAV`` and ``OGG`` are left to their decoders.
+
+    Raises:
+        DataError: The file is torn or damaged.
+    """
+    check = {"WAV": _check_wav, "OGG": _check_ogg}.get(kind)
+    if check is not None:
+        position = file.tell()
+        file.seek(0)
+        check(file)
+        file.seek(position)
+
+
+def _check_wav(file: BinaryIO) -> None:
+    """Compare the size in front of the samples with what follows."""
+    if file.read(12)[:4] != b"RIFF":
+        return
+    while True:
+        header = file.read(8)
+        if len(header) < 8:  # noqa: PLR2004 - a name and a size
+            return  # the decoder has found samples or refused the file
+        size = int.from_bytes(header[4:], "little")
+        start = file.tell()
+        if header[:4] == b"data":
+            there = file.seek(0, 2) - start
+            # Programs that write to a pipe do not know the size and put the largest one, or none, there.
+            if size not in (0, _ALL_ONES) and size < 0x7FFFF000 and size > there:  # noqa: PLR2004
+                raise DataError(f"the file is torn: {there:,} bytes of samples are left of {size:,}")
+            return
+        file.seek(start + size + size % 2)
+
+
+def _check_ogg(file: BinaryIO) -> None:
+    """Walk through the pages of an Ogg stream: each has a checksum and a number, and the last one says so."""
+    numbers: dict[bytes, int] = {}
+    open_streams: set[bytes] = set()
+    position = 0
+    while header := file.read(_HEADER_BYTES):
+        if len(header) < _HEADER_BYTES or not header.startswith(b"OggS"):
+            if not open_streams and numbers:  # tags of other programs behind the last page
+                return
+            raise DataError(f"the file is damaged at byte {position:,}: there is no Ogg page")
+        lengths = file.read(header[26])
+        body = file.read(sum(lengths))
+        if len(lengths) < header[26] or len(body) < sum(lengths):
+            raise DataError(f"the file is torn: the Ogg page at byte {position:,} is not complete")
+        if _checksum(header[:22] + bytes(4) + header[26:] + lengths + body) != int.from_bytes(header[22:26], "little"):
+            raise DataError(f"the file is damaged: the checksum of the Ogg page at byte {position:,} is wrong")
+        stream, number = header[14:18], int.from_bytes(header[18:22], "little")
+        if number != numbers.get(stream, number - 1) + 1:
+            raise DataError(f"the file is damaged: Ogg pages are missing before byte {position:,}")
+        numbers[stream] = number
+        (open_streams.discard if header[5] & _LAST_PAGE else open_streams.add)(stream)
+        position += _HEADER_BYTES + len(lengths) + len(body)
+    if open_streams:
+        raise DataError("the file is torn: the last Ogg page is missing")
+
+
+def _checksum(page: bytes) -> int:
+    """Return the checksum of Ogg: zlib's with the bits of every byte mirrored, and without its inversions."""
+    mirrored = zlib.crc32(page.translate(_MIRRORED), _ALL_ONES) ^ _ALL_ONES
+    return int.from_bytes(mirrored.to_bytes(4, "little").translate(_MIRRORED), "big")

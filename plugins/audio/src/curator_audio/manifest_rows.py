@@ -1,0 +1,199 @@
+"""Turn rows of a manifest into rows of sound: find the files, look into them, read them if asked to."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+import pyarrow as pa
+
+from curator_audio.audio_info import probe_audio
+from curator_audio.decoding import Span
+from curator_audio.encoding import cut, fits_flac
+from curator_audio.limits import AudioLimits
+from curator_audio.probe import AUDIO_COLUMNS
+from curator_audio.source import OFFSET_COLUMN, Clip
+from curator_core.errors import DataError
+from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN, URI_COLUMN
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.row_outcomes import add_attributes, keep_readable
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import SOURCE_COLUMN, TableBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curator_audio.audio_info import AudioInfo
+    from curator_core.stage import Columns
+
+__all__ = ["ManifestRows", "resolve"]
+
+_REFERENCE: Mapping[str, pa.DataType] = {URI_COLUMN: pa.string(), OFFSET_COLUMN: pa.float64(), **AUDIO_COLUMNS}
+_CONTENT: Mapping[str, pa.DataType] = {BYTES_COLUMN: pa.large_binary(), SIZE_COLUMN: pa.int64()}
+
+
+def resolve(path: str, manifest: str) -> str:
+    """Return where a file that a manifest names is.
+
+    >>> resolve("clips/a.wav", "data/train.jsonl"), resolve("/corpus/a.wav", "data/train.jsonl")
+    ('data/clips/a.wav', '/corpus/a.wav')
+    >>> resolve("clips/a.wav", "s3://speech/train.jsonl")
+    's3://speech/clips/a.wav'
+
+    Args:
+        path: As it stands in the manifest: relative to the folder of the manifest, absolute, or a URL.
+        manifest: Path or URL of the manifest.
+
+    Raises:
+        DataError: The URL is one of another place than the manifest's; a manifest must not make a run fetch from
+            anywhere.
+    """
+    protocol = manifest.partition("://")[0] if "://" in manifest else None
+    if "://" in path:
+        if path.partition("://")[0] != protocol:
+            raise DataError(f"{path!r} is a URL, and the manifest is not in the same place; fetch the files first")
+        return path
+    inner = manifest if protocol is None else manifest.partition("://")[2]
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path))
+    return joined if protocol is None else f"{protocol}://{joined.lstrip('/')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row of the manifest, with its file."""
+
+    uri: str
+    offset_s: float | None
+    duration_s: float
+    sample_rate: int
+    channels: int
+    format: str
+    bytes: bytes | None
+    size_bytes: int | None
+
+
+@dataclass
+class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
+    """Replace what a manifest says about files by where they are and what they hold.
+
+    Args:
+        path_field: Column with the path of the file.
+        duration_field: Column with the seconds that the row lasts.
+        offset_field: Column with the seconds at which the row begins in its file.
+        with_bytes: Read the files, and cut the parts out of them.
+        batch_bytes: Size of a table with content.
+        max_file_bytes: With ``with_bytes``, a larger file is quarantined.
+    """
+
+    path_field: str = "audio_filepath"
+    duration_field: str = "duration"
+    offset_field: str = "offset"
+    with_bytes: bool = field(default=False, kw_only=True)
+    batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
+
+    thread_safe: ClassVar[bool] = True
+
+    def inputs(self) -> Columns:
+        return [self.path_field]
+
+    def outputs(self) -> Columns:
+        return [*_REFERENCE, *(_CONTENT if self.with_bytes else ())]
+
+    def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
+        own = {self.path_field, self.duration_field, self.offset_field}
+        return (columns - own) | frozenset(self.outputs())  # type: ignore[arg-type]  # a list of names
+
+    def process(self, task: TableBatch) -> Iterator[TableBatch]:
+        """Yield the rows whose files can be opened, up to ``batch_bytes`` of content in a table."""
+        outcomes: list[_Found | DataError] = []
+        held_bytes = start = 0
+        for index, outcome in enumerate(self._rows(task)):
+            size = len(outcome.bytes or b"") if isinstance(outcome, _Found) else 0
+            if held_bytes and held_bytes + size > self.batch_bytes:
+                yield from self._batch(task, start, outcomes)
+                outcomes, held_bytes, start = [], 0, index
+            outcomes.append(outcome)
+            held_bytes += size
+        if outcomes:
+            yield from self._batch(task, start, outcomes)
+
+    def _batch(self, task: TableBatch, start: int, outcomes: list[_Found | DataError]) -> Iterator[TableBatch]:
+        rows = task.with_data(task.data.slice(start, len(outcomes)))
+        batch, found = keep_readable(rows, outcomes, error_type="UnreadableAudio")
+        if not found:
+            return
+        own = [self.path_field, self.duration_field, self.offset_field]
+        batch = batch.with_data(batch.data.drop_columns([name for name in own if name in batch.columns]))
+        yield add_attributes(batch, found, {**_REFERENCE, **(_CONTENT if self.with_bytes else {})})
+
+    def _rows(self, task: TableBatch) -> Iterator[_Found | DataError]:
+        opener = _Opener()
+        paths = _values(task, self.path_field, pl.String)
+        spans = zip(
+            _values(task, self.offset_field, pl.Float64), _values(task, self.duration_field, pl.Float64), strict=True
+        )
+        manifests = _values(task, SOURCE_COLUMN, pl.String)
+        for path, span, manifest in zip(paths, spans, manifests, strict=True):
+            yield self._attempt(path, span, manifest or "", opener)
+
+    def _attempt(self, path: Any, span: tuple[Any, Any], manifest: str, opener: _Opener) -> _Found | DataError:
+        for value in (path, *span):
+            if isinstance(value, DataError):
+                return value
+        if not path:
+            return DataError(f"the row has no {self.path_field!r}")
+        try:
+            return self._find(resolve(path, manifest), *span, opener)
+        except DataError as error:
+            return error
+
+    def _find(self, uri: str, offset: float | None, duration: float | None, opener: _Opener) -> _Found:
+        try:
+            info = opener.info(uri)
+            if offset is None:
+                span, seconds = None, info.duration_s
+            else:
+                seconds = info.duration_s - offset if duration is None else duration
+                span = Span(offset, offset + seconds)
+                span.check(info.duration_s)
+            content = self._content(uri, span, info) if self.with_bytes else None
+        except DataError as error:
+            raise DataError(f"{uri}: {error.message.removeprefix(f'{uri}: ')}") from error
+        size = None if content is None else len(content)
+        return _Found(uri, offset, seconds, info.sample_rate, info.channels, info.format, content, size)
+
+    def _content(self, uri: str, span: Span | None, info: AudioInfo) -> bytes:
+        if span is not None:
+            (content,) = cut(Clip(uri), [span], AudioLimits(), file_format="flac" if fits_flac(info) else "wav")
+            return content
+        with Clip(uri).open() as file:
+            content = file.read(self.max_file_bytes + 1)
+        if len(content) > self.max_file_bytes:
+            raise DataError(f"the file is larger than max_file_bytes={self.max_file_bytes:,}")
+        return content
+
+
+class _Opener:
+    """Look into files, once for neighbouring rows of the same file."""
+
+    def __init__(self) -> None:
+        self._last: tuple[str, AudioInfo] | None = None
+
+    def info(self, uri: str) -> AudioInfo:
+        if self._last is None or self._last[0] != uri:
+            with Clip(uri).open() as file:
+                self._last = (uri, probe_audio(file))
+        return self._last[1]
+
+
+def _values(task: TableBatch, name: str, kind: Any) -> list[Any]:
+    """Return a column's values as a type; an error in place of what is of another one, None where it is missing."""
+    if name not in task.columns:
+        return [None] * task.num_rows
+    series = task.series(name)
+    cast = series.cast(kind, strict=False)
+    wrong = cast.is_null() & series.is_not_null()
+    return [DataError(f"{name!r} is {series[index]!r}") if wrong[index] else value for index, value in enumerate(cast)]

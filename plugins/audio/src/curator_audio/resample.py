@@ -1,0 +1,127 @@
+"""Bring recordings to one sample rate and format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from curator_audio.decoding import blocks_of, open_sound, resampled
+from curator_audio.encoding import AudioFormat, Subtype, encode
+from curator_audio.limits import AudioLimits
+from curator_audio.probe import AUDIO_COLUMNS
+from curator_audio.source import AudioSource
+from curator_core.errors import ConfigError, DataError
+from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
+from curator_core.row_outcomes import add_attributes, keep_readable
+from curator_core.stage import ProcessingStage
+from curator_core.tasks import TableBatch
+
+if TYPE_CHECKING:
+    from curator_audio.source import Clip
+    from curator_core.stage import Columns
+
+__all__ = ["Resample"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    content: bytes
+    duration_s: float
+    sample_rate: int
+    channels: int
+    format: str
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.content)
+
+
+@dataclass
+class Resample(ProcessingStage[TableBatch, TableBatch]):
+    """Replace the sound of each row by one with a given sample rate, format and number of channels.
+
+    Resampled with soxr in its high quality. A file that cannot be decoded is quarantined; a row without sound stays as
+    it is. The columns ``duration_s``, ``sample_rate``, ``channels``, ``format`` and ``size_bytes`` describe the result
+    where it is the row's own sound, in the column ``bytes``.
+
+    >>> Resample(rate=16_000, mono=True).outputs()
+    ['bytes', 'duration_s', 'sample_rate', 'channels', 'format', 'size_bytes']
+    >>> Resample(bytes_field="audio").outputs()
+    ['audio']
+
+    Args:
+        rate: Samples per second.
+        mono: Mix all channels into one; otherwise they stay as they are.
+        file_format: ``wav`` or ``flac``.
+        subtype: ``PCM_16``, ``PCM_24``, or ``FLOAT`` for WAV.
+        bytes_field: Column with the encoded audio, replaced; None to open the files and write the column ``bytes``.
+        uri_field: Column with the paths or URLs of the files, where they are opened.
+        max_duration_s: A longer recording is quarantined.
+    """
+
+    rate: int = 16_000
+    mono: bool = True
+    file_format: AudioFormat = "flac"
+    subtype: Subtype = "PCM_16"
+    bytes_field: str | None = BYTES_COLUMN
+    uri_field: str = "uri"
+    max_duration_s: float = AudioLimits().max_duration_s
+
+    name = "audio.resample"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        if not limits.min_rate <= self.rate <= limits.max_rate:
+            raise ConfigError(f"{self.name}: rate={self.rate} is not within {limits.min_rate} to {limits.max_rate}")
+        if self.file_format == "flac" and self.subtype == "FLOAT":
+            raise ConfigError(f"{self.name}: FLAC holds no floating-point samples", fix="use file_format: wav")
+
+    def inputs(self) -> Columns:
+        return [self._source.column]
+
+    def outputs(self) -> Columns:
+        described = [*AUDIO_COLUMNS, SIZE_COLUMN] if self._describes else []
+        return [self._target, *described]
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Decode, resample and encode the sound of each row."""
+        outcomes = [None if clip is None else self._convert(clip) for clip in self._source.clips(task)]
+        batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
+        if task.num_rows and not found:
+            return None
+        contents = [None if each is None else each.content for each in found]
+        batch = batch.with_column(self._target, pa.array(contents, pa.large_binary()))
+        return add_attributes(batch, found, {**AUDIO_COLUMNS, SIZE_COLUMN: pa.int64()}) if self._describes else batch
+
+    @property
+    def _source(self) -> AudioSource:
+        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+
+    @property
+    def _target(self) -> str:
+        return self.bytes_field or BYTES_COLUMN
+
+    @property
+    def _describes(self) -> bool:
+        return self._target == BYTES_COLUMN
+
+    def _convert(self, clip: Clip) -> _Encoded | DataError:
+        limits = self._source.limits
+        try:
+            with clip.open() as file, open_sound(file, limits, span=clip.span) as sound:
+                blocks = blocks_of(sound, limits, span=clip.span)
+                channels = 1 if self.mono else sound.channels
+                if self.mono:
+                    blocks = (block.mean(axis=1) for block in blocks)
+                if sound.samplerate != self.rate:
+                    blocks = resampled(blocks, sound.samplerate, self.rate)
+                content, frames = encode(
+                    blocks, rate=self.rate, channels=channels, file_format=self.file_format, subtype=self.subtype
+                )
+        except DataError as error:
+            return error
+        return _Encoded(content, frames / self.rate, self.rate, channels, self.file_format.upper())

@@ -1,0 +1,130 @@
+"""Drop recordings that are silent, mostly silent, or too quiet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from curator_audio.decoding import SPEECH_RATE
+from curator_audio.limits import AudioLimits
+from curator_audio.samples import mono_samples
+from curator_audio.source import AudioSource
+from curator_core.errors import ConfigError, DataError
+from curator_core.filter import Filter, Verdict
+from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.row_outcomes import add_attributes, keep_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_audio.decoding import Samples
+    from curator_core.stage import Columns
+    from curator_core.tasks import TableBatch
+
+__all__ = ["Loudness", "SilenceFilter", "measure_loudness"]
+
+_LEAST = 1e-6  # -120 dBFS: what a recording of zeros gets, instead of minus infinity
+_COLUMNS: Mapping[str, pa.DataType] = {"silence_share": pa.float64(), "level_dbfs": pa.float64()}
+
+
+@dataclass(frozen=True, slots=True)
+class Loudness:
+    """How loud a recording is.
+
+    Args:
+        silence_share: Share of its frames whose level is below the threshold.
+        level_dbfs: Level of all of it, in dB relative to full scale.
+    """
+
+    silence_share: float
+    level_dbfs: float
+
+
+def measure_loudness(samples: Samples, *, threshold_dbfs: float, frame_samples: int) -> Loudness | None:
+    """Measure a recording in frames; None where it has no samples. The last frame may be shorter.
+
+    >>> measure_loudness(np.zeros(100, np.float32), threshold_dbfs=-50, frame_samples=10)
+    Loudness(silence_share=1.0, level_dbfs=-120.0)
+    """
+    if not len(samples):
+        return None
+    starts = np.arange(0, len(samples), frame_samples)
+    power = np.add.reduceat(np.square(samples), starts, dtype=np.float64)
+    lengths = np.diff(starts, append=len(samples))
+    silent = power < lengths * 10 ** (threshold_dbfs / 10)
+    level = max(np.sqrt(power.sum() / len(samples)), _LEAST)
+    return Loudness(float(lengths[silent].sum() / len(samples)), float(20 * np.log10(level)))
+
+
+@dataclass
+class SilenceFilter(Filter):
+    """Keep recordings that are loud enough for long enough; add ``silence_share`` and ``level_dbfs``.
+
+    The sound is looked at as one channel at 16 kHz, in frames of ``frame_s``: a frame is silent when its level (root
+    mean square) is below ``threshold_dbfs``. A file that cannot be decoded is quarantined; a row without sound, or with
+    a recording of no samples, is dropped as a missing value.
+
+    >>> SilenceFilter(max_silence_share=0.5).outputs()
+    ['silence_share', 'level_dbfs']
+
+    Args:
+        max_silence_share: Largest share of silence to keep.
+        min_level_dbfs: Lowest level of the whole recording to keep; any, where None.
+        threshold_dbfs: Level below which a frame is silent.
+        frame_s: Length of a frame in seconds.
+        bytes_field: Column with the encoded audio; None to open the files.
+        uri_field: Column with the paths or URLs of the files, where they are opened.
+        max_duration_s: A longer recording is quarantined.
+    """
+
+    max_silence_share: float = 0.9
+    min_level_dbfs: float | None = None
+    threshold_dbfs: float = -50.0
+    frame_s: float = 0.02
+    bytes_field: str | None = BYTES_COLUMN
+    uri_field: str = "uri"
+    max_duration_s: float = AudioLimits().max_duration_s
+
+    name = "audio.silence_filter"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_silence_share <= 1:
+            raise ConfigError(f"{self.name}: max_silence_share={self.max_silence_share} is not a share from 0 to 1")
+        if self.frame_s * SPEECH_RATE < 1:
+            raise ConfigError(f"{self.name}: frame_s={self.frame_s} is shorter than a sample")
+
+    def inputs(self) -> Columns:
+        return [self._source.column]
+
+    def outputs(self) -> Columns:
+        return [*_COLUMNS, *super().outputs()]
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Measure the recordings and drop the silent ones."""
+        outcomes = [self._measure(samples) for samples in mono_samples(task, self._source)]
+        batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
+        if task.num_rows and not found:
+            return None
+        batch = add_attributes(batch, found, _COLUMNS)
+        return self.apply(batch, self.judge(batch))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        share, level = batch.series("silence_share"), batch.series("level_dbfs")
+        reasons = {"too_silent": share > self.max_silence_share}
+        if self.min_level_dbfs is not None:
+            reasons["too_quiet"] = level < self.min_level_dbfs
+        return Verdict(share, reasons)
+
+    @property
+    def _source(self) -> AudioSource:
+        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+
+    def _measure(self, samples: Samples | DataError | None) -> Loudness | DataError | None:
+        if samples is None or isinstance(samples, DataError):
+            return samples
+        frame_samples = round(self.frame_s * SPEECH_RATE)
+        return measure_loudness(samples, threshold_dbfs=self.threshold_dbfs, frame_samples=frame_samples)

@@ -1,0 +1,107 @@
+"""Where the sound of each row is: encoded in a column, or in a file, whole or a part of it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from curator_audio.decoding import Span
+from curator_core.errors import StageError
+from curator_core.io.filesystems import open_slice
+from curator_core.tasks import FileSlice
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from curator_audio.limits import AudioLimits
+    from curator_core.tasks import TableBatch
+
+__all__ = ["DURATION_COLUMN", "OFFSET_COLUMN", "AudioSource", "Clip"]
+
+OFFSET_COLUMN = "offset_s"
+"""Where in its file a row's sound begins; without a value, the row is the whole file."""
+DURATION_COLUMN = "duration_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """The encoded sound of one row.
+
+    Args:
+        content: Its bytes, or the path or URL of its file.
+        span: Which part of it; all, where None.
+    """
+
+    content: pa.Buffer | str
+    span: Span | None = None
+
+    def open(self) -> BinaryIO:
+        """Open it for reading.
+
+        Raises:
+            DataError: The file is not there or may not be read.
+        """
+        if isinstance(self.content, str):
+            file: BinaryIO = open_slice(FileSlice(self.content))
+            return file
+        return io.BytesIO(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class AudioSource:
+    """Which columns of a batch hold the sound, and how much of it may be decoded.
+
+    Args:
+        bytes_field: Column with encoded audio; None to open the files.
+        uri_field: Column with the paths or URLs of the files. Where the batch has the column ``offset_s``, a value in
+            it makes the row a part of its file, ``duration_s`` long.
+        limits: Caps on what is decoded.
+    """
+
+    bytes_field: str | None
+    uri_field: str
+    limits: AudioLimits
+
+    @property
+    def column(self) -> str:
+        """The column that is read."""
+        return self.bytes_field or self.uri_field
+
+    def clips(self, batch: TableBatch) -> list[Clip | None]:
+        """Return the sound of each row; None where there is none.
+
+        Raises:
+            StageError: There is no such column, or it does not hold bytes (or text, for files).
+        """
+        if self.bytes_field is None:
+            spans = _spans(batch)
+            return [
+                None if uri is None else Clip(uri, span)
+                for uri, span in zip(batch.text(self.uri_field), spans, strict=True)
+            ]
+        batch.check_column(self.bytes_field)
+        column = batch.data.column(self.bytes_field)
+        if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
+            if column.null_count == len(column):
+                return [None] * len(column)
+            raise StageError(
+                f"column {self.bytes_field!r} holds {column.type}, but encoded audio was expected",
+                fix="name the column with the bytes, or set bytes_field to null to open the files in 'uri'",
+            )
+        return [Clip(value.as_buffer()) if value.is_valid else None for value in column]
+
+
+def _spans(batch: TableBatch) -> list[Span | None]:
+    if OFFSET_COLUMN not in batch.columns:
+        return [None] * batch.num_rows
+    offsets = batch.data.column(OFFSET_COLUMN).to_pylist()
+    durations: list[Any] = [None] * batch.num_rows
+    if DURATION_COLUMN in batch.columns:
+        durations = batch.data.column(DURATION_COLUMN).to_pylist()
+    return [
+        None if offset is None else Span(offset, None if duration is None else offset + duration)
+        for offset, duration in zip(offsets, durations, strict=True)
+    ]
