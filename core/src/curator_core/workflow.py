@@ -26,12 +26,12 @@ __all__ = ["Watch", "Workflow", "WorkflowResult", "WorkflowStep"]
 
 Watch: TypeAlias = "Callable[[str, RunState], AbstractContextManager[object]]"
 """Called with the name of every step and the state of its run; what it returns is entered while the step runs."""
-Action: TypeAlias = "Pipeline | Callable[[WorkflowResult], Any]"
+Action: TypeAlias = "Pipeline | Workflow | Callable[[WorkflowResult], Any]"
 
 
 @dataclass(frozen=True)
 class WorkflowStep:
-    """One step: a pipeline, a function of the results so far, or a function that returns the pipeline to run."""
+    """One step: a pipeline, a workflow, a function of the results so far, or one that returns the pipeline to run."""
 
     name: str
     action: Action
@@ -60,26 +60,31 @@ class WorkflowResult:
         """Duration of all steps."""
         return sum(self.seconds.values())
 
+    @property
+    def was_finished(self) -> bool:
+        """Whether an earlier run had finished all steps, so that there was nothing to do."""
+        return len(self.skipped) == len(self.steps)
+
     def report(self) -> str:
-        """Return each step's duration, with the full report of those that are pipelines."""
+        """Return each step's duration, with the full report of those that are pipelines or workflows."""
         parts = []
         for name, value in self.steps.items():
             parts.append(f"== {name} ({self.seconds[name]:.1f} s)")
-            if isinstance(value, RunResult):
+            if hasattr(value, "report"):
                 parts.append(value.report())
         return "\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the steps returned, and how long they took, as plain values."""
-        steps = {name: each.to_dict() if isinstance(each, RunResult) else each for name, each in self.steps.items()}
+        steps = {name: each.to_dict() if hasattr(each, "to_dict") else each for name, each in self.steps.items()}
         return {"name": self.name, "steps": steps, "seconds": self.seconds, "skipped": sorted(self.skipped)}
 
 
 class Workflow:
     """Pipelines and driver-side steps in order.
 
-    A step is a pipeline, or a function that gets the results so far. When that function returns a pipeline, it is run:
-    so a later pipeline can depend on what an earlier one found.
+    A step is a pipeline, another workflow, or a function that gets the results so far. When that function returns a
+    pipeline, it is run: so a later pipeline can depend on what an earlier one found.
 
     >>> from curator_core import Task, processing_stage
     >>> @processing_stage(name="square")
@@ -146,10 +151,14 @@ class Workflow:
             started = time.monotonic()
             folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
             record = None if folder is None else StepRecord(folder)
-            is_settled = bool(resume) and len(result.skipped) == len(result.steps)
+            is_settled = bool(resume) and result.was_finished
             if record is not None and is_settled and record.exists:
                 value = record.read()
                 result.skipped.add(step.name)
+            elif isinstance(step.action, Workflow):
+                value = step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))
+                if getattr(value, "was_finished", False):
+                    result.skipped.add(step.name)
             else:
                 value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
                 if isinstance(value, RunResult):
@@ -182,6 +191,7 @@ class Workflow:
     ) -> Any:
         action = step.action
         if not isinstance(action, Pipeline):
+            assert not isinstance(action, Workflow)
             try:
                 value = action(result)
             except CuratorError:
@@ -197,6 +207,15 @@ class Workflow:
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome
+
+
+def _inside(outer: str, watch: Watch) -> Watch:
+    """Return what watches the steps of a workflow that is a step itself."""
+
+    def watch_inner(step: str, state: RunState) -> AbstractContextManager[object]:
+        return watch(f"{outer}: {step}", state)
+
+    return watch_inner
 
 
 def _nobody(step: str, state: RunState) -> AbstractContextManager[object]:  # noqa: ARG001 - the signature is the contract

@@ -22,7 +22,7 @@ HEAD = "version: 1\nstages:\n  - toy.rows\n"
         (HEAD + "  - toy.rows: {}\n    with: {name: again}\n", "p.yaml:4: pipeline 'p': stage 'again' takes"),
         (HEAD + "  - toy.shout\n  - toy.shout\n", "p.yaml:4: pipeline 'p' has more than one stage called 'toy.shout'"),
         ("stages:\n  - toy.rows\n", ":1: the key 'version' is missing: begin with version: 1"),
-        ("version: 1\nstage:\n  - toy.rows\n", ":2: stage: unknown key, did you mean 'stages'?"),
+        ("version: 1\nstage:\n  - toy.rows\n", ":2: stage: unknown key, did you mean 'stages' or 'steps'?"),
         ("version: 1\nstages: [toy.rows\n", "not YAML"),
         (HEAD + "  - toy.shout\n    with: {batch_size: 2}\n", "needs a colon: '- toy.shout:'"),
         (HEAD + "  - toy.min_chars: {min_chars: ${N}}\n", 'a variable needs quotes: "${NAME}"'),

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 WORKFLOW = """
@@ -57,7 +58,7 @@ def test_validate_takes_workflows_and_other_commands_say_so(cli, files):
     [
         ("dedup.exact", "dedup.exakt", "did you mean 'dedup.exact'"),
         ("cache_path", "cash_path", "did you mean 'cache_path'"),
-        ("name: unique", "stages: [core.sample]", "stages or a workflow, not both"),
+        ("name: unique", "stages: [core.sample]", "there can be only one of stages, workflow, steps"),
     ],
 )
 def test_what_is_wrong_with_the_file(cli, files, old, new, message):
@@ -81,3 +82,63 @@ def test_workflows_are_listed_and_shown(cli):
     assert "Bands of a signature." in page
     assert cli("workflows", "show", "dedup.fuzzy", "--json").json["parameters"][0]["name"] == "input_path"
     assert cli("workflows", "show").status == 2
+
+
+STEPS = """
+version: 1
+name: clean-and-unique
+steps:
+  - name: clean
+    stages:
+      - text.read_jsonl: {paths: "${INPUT}"}
+      - core.where: {expression: "text != 'b'"}
+      - text.write_jsonl: {path: "${CLEAN}"}
+  - name: unique
+    workflow:
+      dedup.exact: {input_path: "${CLEAN}", cache_path: "${CACHE}", output_path: "${UNIQUE}"}
+  - name: table
+    stages:
+      - text.read_jsonl: {paths: "${UNIQUE}"}
+      - text.write_parquet: {path: "${OUTPUT}"}
+"""
+
+
+@pytest.fixture
+def steps(files, tmp_path):
+    (tmp_path / "s.yaml").write_text(STEPS, encoding="utf-8")
+    variables = {"INPUT": "in", "CLEAN": "clean", "CACHE": "cache", "UNIQUE": "unique", "OUTPUT": "out"}
+    settings = [f"{name}={tmp_path / each}" for name, each in variables.items()]
+    return [str(tmp_path / "s.yaml"), *(part for setting in settings for part in ("--set", setting))]
+
+
+def test_pipelines_and_workflows_are_steps_of_one_file(cli, steps, tmp_path):
+    assert "the workflow 'clean-and-unique'" in cli("validate", *steps).out
+    done = cli("run", *steps, "--run-dir", str(tmp_path / "run"))
+    assert done.status == 0, done.err
+    assert "clean-and-unique: unique: remove" in done.err
+    assert "3 documents: 1 kept, 2 removed" in done.out
+    (written,) = (tmp_path / "out").glob("part-*.parquet")
+    assert pq.read_table(written).column("text").to_pylist() == ["a"]
+    again = json.loads(cli("run", *steps, "--run-dir", str(tmp_path / "run"), "--resume", "--json", "--quiet").out)
+    assert again["skipped"] == ["clean", "table", "unique"]
+    assert again["steps"]["unique"]["removed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("  - name: clean\n    stages", "  - stages", "s.yaml:5: steps[0]: a step needs a name"),
+        ("name: table", "name: clean", "another step is called 'clean' already"),
+        ("    workflow:\n      dedup", "    workflows:\n      dedup", "unknown key, did you mean 'workflow'?"),
+        ("text.write_parquet", "text.write_parket", "s.yaml:16: steps[2].stages[1]"),
+        ("text.write_parquet: {", "text.write_parquet: {file_bytes: 1, ", "unknown parameter"),
+        ("core.where", "text.word_count: {text_field: txt}\n      - core.where", "s.yaml:8"),
+    ],
+)
+def test_what_is_wrong_with_a_late_step_is_said_before_the_first_runs(cli, steps, tmp_path, old, new, message):
+    path = Path(steps[0])
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    failed = cli("run", *steps)
+    assert failed.status == 2
+    assert message in failed.err
+    assert not (tmp_path / "clean").exists()

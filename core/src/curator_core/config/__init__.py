@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from curator_core.config.dump import dump_pipeline
-from curator_core.config.loader import LoadedPipeline, load_pipeline
+from curator_core.config.loaded import LoadedPipeline
+from curator_core.config.loader import load_pipeline
 from curator_core.config.params import build_stage, params_of
 
 __all__ = ["LoadedPipeline", "build_stage", "dump_pipeline", "load_pipeline", "params_of"]

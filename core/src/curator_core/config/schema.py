@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.config.docstrings import summary_line
 from curator_core.config.executors import short_names
-from curator_core.config.loader import FILE_VERSION
+from curator_core.config.file_reader import FILE_VERSION
 from curator_core.config.params import option_type
 from curator_core.config.signature import REQUIRED, accepts_any_parameter, parameters_of
 from curator_core.config.validation import adapter_for
@@ -55,17 +55,16 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
         if not stages[name].get("required"):
             bare.append(name)
             stages[name]["type"] = ["object", "null"]
-    schema = _file_schema(stages, bare, options, _executor_schemas(registry))
-    schema["properties"]["workflow"] = _workflow_schema(registry)
+    schema = _file_schema(
+        _stages_schema(stages, bare, options), _workflow_schema(registry), _executor_schemas(registry)
+    )
     schema["$defs"] = definitions | _lift_definitions(schema)
     if left_out:
         schema["$comment"] = "left out: " + "; ".join(left_out)
     return schema
 
 
-def _file_schema(
-    stages: Mapping[str, Any], bare: list[str], options: Mapping[str, Any], executors: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _stages_schema(stages: Mapping[str, Any], bare: list[str], options: Mapping[str, Any]) -> dict[str, Any]:
     # One object with every stage as a property completes better in editors than one alternative per stage.
     entry = {
         "type": "object",
@@ -74,19 +73,34 @@ def _file_schema(
         "minProperties": 1,
         "maxProperties": 2,
     }
+    return {
+        "type": "array",
+        "minItems": 1,
+        "items": {"anyOf": [{"enum": bare, "description": "A stage with its defaults."}, entry]},
+    }
+
+
+def _file_schema(stages: dict[str, Any], workflow: dict[str, Any], executors: list[dict[str, Any]]) -> dict[str, Any]:
+    step = _object(
+        {
+            "name": {"type": "string", "description": "Name in reports and in the run directory."},
+            "stages": {"$ref": "#/properties/stages"},
+            "workflow": {"$ref": "#/properties/workflow"},
+        },
+        required=["name"],
+    )
+    step["oneOf"] = [{"required": ["stages"]}, {"required": ["workflow"]}]
     properties = {
         "version": {"const": FILE_VERSION, "description": "Version of the file format."},
         "name": {"type": ["string", "number"], "description": "Name in reports; the file's name unless given."},
         "description": {"type": "string", "description": "What the pipeline is for."},
-        "stages": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"anyOf": [{"enum": bare, "description": "A stage with its defaults."}, entry]},
-        },
+        "stages": stages,
+        "workflow": workflow,
+        "steps": {"type": "array", "minItems": 1, "items": step, "description": "Pipelines and workflows in order."},
         "executor": {"anyOf": executors, "description": "How to run it."},
     }
     schema = _object(properties, description="A curator pipeline or workflow.", required=["version"])
-    schema["oneOf"] = [{"required": ["stages"]}, {"required": ["workflow"]}]
+    schema["oneOf"] = [{"required": ["stages"]}, {"required": ["workflow"]}, {"required": ["steps"]}]
     return {"$schema": DIALECT, "title": "curator pipeline", **schema}
 
 

@@ -98,8 +98,9 @@ def run(args: argparse.Namespace) -> int:
     named = _named_executor(loaded, args)
     executor = None if named is None else _executor(named.name, loaded, args)  # before a look at any input
     if loaded.workflow is not None:
-        # Which stages its pipelines have is known only as it runs, so they cannot have a say in the choice.
-        choice = named or default_here(Plan(loaded.pipeline, ()))
+        # Pipelines that a workflow makes as it runs are not known yet; those that the file spells out have a say.
+        stages = tuple(planned for plan in loaded.check_steps() for planned in plan.stages)
+        choice = named or default_here(Plan(loaded.pipeline, stages))
         return run_workflow(loaded.workflow, executor or _executor(choice.name, loaded, args), args)
     if args.save_dropped:
         _save_dropped(loaded.pipeline)

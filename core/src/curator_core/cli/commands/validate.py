@@ -31,7 +31,11 @@ def run(args: argparse.Namespace) -> int:
     for path in args.pipelines:
         try:
             loaded = load(path, args.variables)
-            plan = None if loaded.workflow is not None else loaded.build(check_inputs=not args.no_inputs)
+            if loaded.workflow is None:
+                plan = loaded.build(check_inputs=not args.no_inputs)
+            else:
+                plan = None
+                loaded.check_steps(check_inputs=not args.no_inputs)
         except CuratorError as error:
             status = max(status, report_failure(error, with_traceback=wants_traceback(flag=args.traceback)))
             results.append({"path": path, "valid": False, "error": str(error)})

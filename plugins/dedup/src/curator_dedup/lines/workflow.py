@@ -50,6 +50,11 @@ class LineDeduplicationResult:
     quarantined: int
     steps: WorkflowResult = field(repr=False)
 
+    @property
+    def was_finished(self) -> bool:
+        """Whether an earlier run had finished all steps, so that there was nothing to do."""
+        return self.steps.was_finished
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and paths, and what the steps returned, as plain values."""
         counts = {

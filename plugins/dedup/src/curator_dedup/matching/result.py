@@ -59,6 +59,11 @@ class DeduplicationResult:
         """Documents that are left."""
         return self.documents - self.removed
 
+    @property
+    def was_finished(self) -> bool:
+        """Whether an earlier run had finished all steps, so that there was nothing to do."""
+        return self.steps.was_finished
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and paths, and what the steps returned, as plain values."""
         return {
