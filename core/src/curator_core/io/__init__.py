@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from curator_core.io.splitting import plan_slices
     from curator_core.io.table_reader import ReadTable, TableReader
     from curator_core.io.table_writer import TableWriter
+    from curator_core.io.tar_reader import TarReader
+    from curator_core.io.tar_writer import TarWriter
 
 _HOME = {
     "DEFAULT_BLOCK_BYTES": "limits",
@@ -39,6 +41,8 @@ _HOME = {
     "ReadTable": "table_reader",
     "TableReader": "table_reader",
     "TableWriter": "table_writer",
+    "TarReader": "tar_reader",
+    "TarWriter": "tar_writer",
     "atomic_output": "atomic",
     "list_files": "paths",
     "plan_slices": "splitting",
@@ -67,6 +71,8 @@ __all__ = [
     "ReadTable",
     "TableReader",
     "TableWriter",
+    "TarReader",
+    "TarWriter",
     "atomic_output",
     "list_files",
     "plan_slices",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from curator_core.io.paths import FileEntry
 
     GroupSizes = Callable[[FileEntry], Sequence[int] | None]
+    ByteEdges = Callable[[FileEntry], Sequence[int] | None]
 
 __all__ = ["MAX_FILES_PER_GROUP", "plan_slices"]
 
@@ -27,6 +28,7 @@ def plan_slices(
     block_bytes: int,
     splittable: Callable[[FileEntry], bool] = lambda entry: False,  # noqa: ARG005
     group_sizes: GroupSizes | None = None,
+    byte_edges: ByteEdges | None = None,
 ) -> Iterator[tuple[FileSlice, ...]]:
     """Yield units of work of about ``block_bytes``, in the order of ``entries``.
 
@@ -37,13 +39,15 @@ def plan_slices(
         splittable: Whether a file may be cut at any byte.
         group_sizes: For files cut by row group: the bytes of each group, or None to take the file whole. Asked only
             about files larger than ``block_bytes``, because the answer means reading the file's footer.
+        byte_edges: For files cut between records: where, from 0 to the file's size, or None to take the file whole.
+            Asked only about files larger than ``block_bytes``.
     """
     if block_bytes <= 0:
         raise ConfigError(f"block_bytes must be positive, got {block_bytes}")
     waiting: list[FileSlice] = []
     waiting_bytes = 0
     for entry in entries:
-        pieces = _cut(entry, block_bytes, splittable, group_sizes)
+        pieces = _cut(entry, block_bytes, splittable, group_sizes, byte_edges)
         # A file of unknown size may be huge, so it travels alone.
         size = block_bytes if entry.size_bytes is None else entry.size_bytes
         stays_apart = len(pieces) > 1 or size >= block_bytes
@@ -60,13 +64,20 @@ def plan_slices(
 
 
 def _cut(
-    entry: FileEntry, block_bytes: int, splittable: Callable[[FileEntry], bool], group_sizes: GroupSizes | None
+    entry: FileEntry,
+    block_bytes: int,
+    splittable: Callable[[FileEntry], bool],
+    group_sizes: GroupSizes | None,
+    byte_edges: ByteEdges | None,
 ) -> list[FileSlice]:
     size = entry.size_bytes
     if size is None or size <= block_bytes:
         return [_slice(entry)]
     if splittable(entry):
         return _cut_bytes(entry, size, block_bytes)
+    edges = byte_edges(entry) if byte_edges else None
+    if edges is not None:
+        return _slices_between(entry, edges)
     groups = group_sizes(entry) if group_sizes else None
     if groups is not None and len(groups) > 1:
         return _cut_groups(entry, groups, block_bytes)
@@ -75,9 +86,12 @@ def _cut(
 
 def _cut_bytes(entry: FileEntry, size: int, block_bytes: int) -> list[FileSlice]:
     count = -(-size // block_bytes)
-    edges = [index * size // count for index in range(count + 1)]
+    return _slices_between(entry, [index * size // count for index in range(count + 1)])
+
+
+def _slices_between(entry: FileEntry, edges: Sequence[int]) -> list[FileSlice]:
     return [
-        FileSlice(entry.path, start=start, end=end, file_bytes=size, version=entry.version)
+        FileSlice(entry.path, start=start, end=end, file_bytes=entry.size_bytes, version=entry.version)
         for start, end in pairwise(edges)
     ]
 
