@@ -31,8 +31,9 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 test: $(INSTALLED) ## run all tests
 	$(RUN) -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
+# In two processes, as the tests; what a test prints, its figures, comes at the end.
 chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files
-	$(RUN) -m pytest -m chaos -s $(or $(ARGS),tests/chaos tests/core/executors tests/core/streaming)
+	$(RUN) -m pytest -m chaos -rP --durations=10 $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
 lint: $(INSTALLED) ## check style and formatting
 	$(RUN) -m ruff check

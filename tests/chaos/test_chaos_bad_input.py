@@ -95,7 +95,7 @@ def test_some_mutants_of_each_format(tmp_path):
 
 @pytest.mark.chaos
 @pytest.mark.timeout(1800)
-def test_ten_thousand_mutants_of_each_format(tmp_path, capsys):
+def test_ten_thousand_mutants_of_each_format(tmp_path):
     starts = range(0, 10_000, SLICE)
     jobs = [(name, tmp_path / f"{number}-{start}", start) for number, name in enumerate(FORMATS) for start in starts]
     totals = {name: Outcome() for name in FORMATS}
@@ -104,8 +104,7 @@ def test_ten_thousand_mutants_of_each_format(tmp_path, capsys):
             totals[name].counts += outcome.counts
             totals[name].problems += outcome.problems
             totals[name].crashes += outcome.crashes
-    with capsys.disabled():
-        print("", heading(), *(totals[name].row(name) for name in FORMATS), sep="\n")  # noqa: T201 - the figures of make chaos
+    print("", heading(), *(totals[name].row(name) for name in FORMATS), sep="\n")  # noqa: T201 - the figures of make chaos
     assert {name: total.crashes for name, total in totals.items() if total.crashes} == {}
     assert {name: total.problems[:3] for name, total in totals.items() if total.problems} == {}
 
