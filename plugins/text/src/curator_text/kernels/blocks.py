@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_text.kernels.split_tables import read_only, split_tables
+from curator_text.kernels.read_only import read_only
+from curator_text.kernels.split_tables import split_tables
 from curator_text.kernels.words import split_documents
 
 if TYPE_CHECKING:

@@ -119,7 +119,7 @@ def _was_seen(value, bits, table):
 
 @kernel
 def measure_lines(data, offsets, rows, pages, kinds, short_line, out):
-    """Fill a row of ``out`` for each document, with :data:`LINE_COLUMNS`.
+    """Fill a column of ``out`` for each document, with :data:`LINE_COLUMNS`.
 
     ``lines`` are those of ``str.splitlines``; all else is about the pieces between line feeds. ``full_lines`` have
     something beside whitespace. ``split_lines`` are what is between runs of line feeds, and ``paragraphs`` what is
@@ -268,20 +268,20 @@ def measure_lines(data, offsets, rows, pages, kinds, short_line, out):
                     repeated_paragraph_chars += length
                 i = last + 1
 
-        out[row, 0] = total
-        out[row, 1] = newlines
-        out[row, 2] = hashes
-        out[row, 3] = ellipses
-        out[row, 4] = lines
-        out[row, 5] = bullets
-        out[row, 6] = ellipsis_lines
-        out[row, 7] = full
-        out[row, 8] = ended
-        out[row, 9] = short
-        out[row, 10] = repeated_full_chars
-        out[row, 11] = max(1, number + has_first_empty + has_last_empty)
-        out[row, 12] = repeated + (has_first_empty and has_last_empty)
-        out[row, 13] = repeated_chars
-        out[row, 14] = max(1, paragraphs)
-        out[row, 15] = repeated_paragraphs
-        out[row, 16] = repeated_paragraph_chars
+        out[0, row] = total
+        out[1, row] = newlines
+        out[2, row] = hashes
+        out[3, row] = ellipses
+        out[4, row] = lines
+        out[5, row] = bullets
+        out[6, row] = ellipsis_lines
+        out[7, row] = full
+        out[8, row] = ended
+        out[9, row] = short
+        out[10, row] = repeated_full_chars
+        out[11, row] = max(1, number + has_first_empty + has_last_empty)
+        out[12, row] = repeated + (has_first_empty and has_last_empty)
+        out[13, row] = repeated_chars
+        out[14, row] = max(1, paragraphs)
+        out[15, row] = repeated_paragraphs
+        out[16, row] = repeated_paragraph_chars

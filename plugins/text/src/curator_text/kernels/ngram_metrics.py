@@ -74,7 +74,7 @@ def _number_ngrams(count, places, keys, firsts, counts, table):
 
 @kernel
 def measure_ngrams(words, firsts, rows, top_column, repeat_column, out):
-    """Fill a row of ``out`` for each document.
+    """Fill a column of ``out`` for each document.
 
     Args:
         words: The words of the documents, as :func:`curator_text.kernels.words.split_documents` has written them.
@@ -125,7 +125,7 @@ def measure_ngrams(words, firsts, rows, top_column, repeat_column, out):
                 if top_count < 2:
                     top_count, top_place = 1, 0  # all occur once: the first one counts
                 length = before[top_place + n] - before[top_place] + n - 1
-                out[row, top_column[n]] = length * top_count
+                out[top_column[n], row] = length * top_count
             kept = 0
             for i in range(candidates):
                 place = places[i]
@@ -146,7 +146,7 @@ def measure_ngrams(words, firsts, rows, top_column, repeat_column, out):
                             free = place + n
                         else:
                             seen[first] = 1
-                out[row, repeat_column[n]] = repeated
+                out[repeat_column[n], row] = repeated
             candidates = 0
             for i in range(kept - 1):
                 place = places[i]

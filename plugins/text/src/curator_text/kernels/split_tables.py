@@ -10,6 +10,7 @@ import numpy as np
 
 from curator_text.kernels.characters import character_table
 from curator_text.kernels.english_exceptions import english_exceptions
+from curator_text.kernels.read_only import read_only
 from curator_text.kernels.spacy_splits import EXCEPTIONS_SIZE, MAY_BE_JOINED, SIEVE_SIZE, UNITS_SIZE
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["UNITS", "hash_table", "hash_text", "read_only", "split_tables"]
+__all__ = ["UNITS", "hash_table", "hash_text", "split_tables"]
 
 _WORD = (1 << 64) - 1
 _MARKS = re.compile("^['\u2019]|['\u2019][sS]?$|[^'\u2019A-Za-z0-9]")
@@ -87,10 +88,3 @@ def split_tables() -> tuple[NDArray[Any], ...]:
     units, _ = hash_table(dict.fromkeys(UNITS.split()), UNITS_SIZE)
     arrays = (table.pages, table.kinds, sieve, keys, pieces, units)
     return tuple(read_only(each) for each in arrays)
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written to: kernels are compiled for one kind of array."""
-    view: NDArray[Any] = array.view()
-    view.flags.writeable = False
-    return view

@@ -17,7 +17,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def measure_words(words, firsts, rows, stop_words, stop_bits, longest_stop_word, out):
-    """Fill a row of ``out`` for each document, with :data:`WORD_COLUMNS`.
+    """Fill a column of ``out`` for each document, with :data:`WORD_COLUMNS`.
 
     Args:
         words: The words of the documents, as :func:`curator_text.kernels.words.split_documents` has written them.
@@ -51,10 +51,10 @@ def measure_words(words, firsts, rows, stop_words, stop_bits, longest_stop_word,
                         break
                     slot = (slot + _ONE) & mask
         row = rows[document]
-        out[row, 0] = firsts[document + 1] - firsts[document]
-        out[row, 1] = total
-        out[row, 2] = longest
-        out[row, 3] = alpha
-        out[row, 4] = solid
-        out[row, 5] = solid_chars
-        out[row, 6] = count_bits(seen)
+        out[0, row] = firsts[document + 1] - firsts[document]
+        out[1, row] = total
+        out[2, row] = longest
+        out[3, row] = alpha
+        out[4, row] = solid
+        out[5, row] = solid_chars
+        out[6, row] = count_bits(seen)

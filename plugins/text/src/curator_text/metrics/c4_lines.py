@@ -89,7 +89,8 @@ def edit_c4_lines(column: TextBytes, rules: C4Rules, min_sentences: int) -> C4Li
     """
     from curator_text.kernels.blocks import PADDING, blocks
     from curator_text.kernels.c4_lines import edit_lines, join_lines, judge_lines
-    from curator_text.kernels.split_tables import read_only, split_tables
+    from curator_text.kernels.read_only import read_only
+    from curator_text.kernels.split_tables import split_tables
 
     if column is not _EXAMPLE:
         prepare()
@@ -131,8 +132,9 @@ def _sentences(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64], words: Words
 ) -> NDArray[np.int64]:
     from curator_text.kernels.blocks import word_room
+    from curator_text.kernels.read_only import read_only
     from curator_text.kernels.sentences import count_sentences, count_terminated
-    from curator_text.kernels.split_tables import read_only, split_tables
+    from curator_text.kernels.split_tables import split_tables
     from curator_text.kernels.words import split_documents
 
     counts = np.empty(len(rows), dtype=np.int64)

@@ -46,16 +46,16 @@ def line_counts(short_line: int = FINEWEB_SHORT_LINE, line_ends: str | None = No
         from curator_text.kernels.blocks import blocks
         from curator_text.kernels.characters import TERMINAL, character_table
         from curator_text.kernels.line_metrics import LINE_COLUMNS, measure_lines
-        from curator_text.kernels.split_tables import read_only
+        from curator_text.kernels.read_only import read_only
 
         table = character_table()
         if line_ends is not None:
             table = table.with_kind(TERMINAL, line_ends)
         pages, kinds = read_only(table.pages), read_only(table.kinds)
-        out = np.zeros((column.num_documents, len(LINE_COLUMNS)), dtype=np.int64, order="F")
+        out = np.zeros((len(LINE_COLUMNS), column.num_documents), dtype=np.int64)
         for block in blocks(column):
             measure_lines(block.data, block.offsets, block.rows, pages, kinds, short_line, out)
-        return dict(zip(LINE_COLUMNS, out.T, strict=True))
+        return dict(zip(LINE_COLUMNS, out, strict=True))
 
     ends = "" if line_ends is None else f"[{''.join(sorted(line_ends))}]"
     return MetricGroup(f"line_counts[{short_line}]{ends}", measure, compiled=True)

@@ -41,17 +41,17 @@ def ngram_repeats(words: Words, top: tuple[int, ...], repeated: tuple[int, ...])
     def measure(column: TextBytes) -> Mapping[str, NDArray[Any]]:
         from curator_text.kernels.blocks import word_blocks
         from curator_text.kernels.ngram_metrics import measure_ngrams
-        from curator_text.kernels.split_tables import read_only
+        from curator_text.kernels.read_only import read_only
 
         longest = max((*top, *repeated, 1))
         columns = np.full((2, longest + 1), -1, dtype=np.int64)
         columns[0, list(top)] = range(len(top))
         columns[1, list(repeated)] = range(len(top), len(top) + len(repeated))
         top_column, repeat_column = read_only(columns[0]), read_only(columns[1])
-        out = np.zeros((column.num_documents, len(top) + len(repeated)), dtype=np.int64, order="F")
+        out = np.zeros((len(top) + len(repeated), column.num_documents), dtype=np.int64)
         for each in word_blocks(column, spacy_like=words == "spacy_like"):
             measure_ngrams(each.words, each.firsts, each.block.rows, top_column, repeat_column, out)
         names = [*(f"top_{n}_chars" for n in top), *(f"repeated_{n}_chars" for n in repeated)]
-        return dict(zip(names, out.T, strict=True))
+        return dict(zip(names, out, strict=True))
 
     return MetricGroup(f"ngram_repeats[{words}]{top}{repeated}", measure, compiled=True)

@@ -47,7 +47,8 @@ def word_counts(words: Words = "whitespace", stop_words: tuple[str, ...] = GOPHE
 
     def measure(column: TextBytes) -> Mapping[str, NDArray[Any]]:
         from curator_text.kernels.blocks import word_blocks
-        from curator_text.kernels.split_tables import hash_table, read_only
+        from curator_text.kernels.read_only import read_only
+        from curator_text.kernels.split_tables import hash_table
         from curator_text.kernels.word_metrics import WORD_COLUMNS, measure_words
 
         keys, places = hash_table(dict.fromkeys(stop_words), _TABLE)
@@ -55,10 +56,10 @@ def word_counts(words: Words = "whitespace", stop_words: tuple[str, ...] = GOPHE
         for number, place in enumerate(places.values()):
             bits[place] = 1 << number
         longest = max(map(len, stop_words), default=0)
-        out = np.zeros((column.num_documents, len(WORD_COLUMNS)), dtype=np.int64, order="F")
+        out = np.zeros((len(WORD_COLUMNS), column.num_documents), dtype=np.int64)
         for each in word_blocks(column, spacy_like=words == "spacy_like"):
             measure_words(each.words, each.firsts, each.block.rows, read_only(keys), read_only(bits), longest, out)
-        return dict(zip(WORD_COLUMNS, out.T, strict=True))
+        return dict(zip(WORD_COLUMNS, out, strict=True))
 
     assert len(stop_words) <= MOST_STOP_WORDS, stop_words
     return MetricGroup(f"word_counts[{words}]{sorted(stop_words)}", measure, compiled=True)

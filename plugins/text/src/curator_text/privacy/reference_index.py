@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from curator_core.errors import ConfigError
+from curator_text.metrics.text_bytes import text_bytes
 from curator_text.privacy.reference_texts import list_references, read_references
 from curator_text.privacy.word_characters import character_table
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from curator_text.privacy.reference_texts import References
 
-__all__ = ["GramIndex", "Matches", "build_index", "text_bytes", "warm_up"]
+__all__ = ["GramIndex", "Matches", "build_index", "warm_up"]
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,16 @@ class GramIndex:
         """Return, for each text, its ``words``, its ``matches`` and the benchmark (``owner``) with most of them."""
         from curator_text.privacy.ngram_kernel import find_grams
 
-        data, offsets = text_bytes(texts)
+        column = text_bytes(texts)
         found = find_grams(
-            data, offsets, character_table(), self.bits, self.keys, self.sizes, self.owners, len(self.names)
+            column.data,
+            column.offsets,
+            character_table(),
+            self.bits,
+            self.keys,
+            self.sizes,
+            self.owners,
+            len(self.names),
         )
         return pl.DataFrame(dict(zip(("words", "matches", "owner"), found, strict=True)))
 
@@ -66,8 +74,10 @@ class GramIndex:
         from curator_text.privacy.ngram_kernel import list_matches
 
         total = int(self.judge(texts)["matches"].sum())
-        data, offsets = text_bytes(texts)
-        return Matches(*list_matches(data, offsets, character_table(), self.bits, self.keys, self.sizes, total))
+        column = text_bytes(texts)
+        return Matches(
+            *list_matches(column.data, column.offsets, character_table(), self.bits, self.keys, self.sizes, total)
+        )
 
     def without(self, keys: NDArray[np.uint64]) -> GramIndex:
         """Return the set without some of its keys."""
@@ -111,8 +121,8 @@ def build_index(
 def _index(texts: pl.Series, owners: NDArray[np.int32], names: list[str], *, ngrams: int, min_words: int) -> GramIndex:
     from curator_text.privacy.ngram_kernel import count_words, list_grams
 
-    data, offsets = text_bytes(texts)
-    words = count_words(data, offsets, character_table())
+    column = text_bytes(texts)
+    words = count_words(column.data, column.offsets, character_table())
     sizes = np.where(words >= min_words, np.minimum(words, ngrams), 0)
     present = np.unique(sizes[sizes > 0])
     if not len(present):
@@ -120,7 +130,7 @@ def _index(texts: pl.Series, owners: NDArray[np.int32], names: list[str], *, ngr
             names, np.zeros(1, np.uint64), np.zeros(1, np.int32), np.array([ngrams]), np.zeros(1, np.uint8)
         )
     total = int((words - sizes + 1)[sizes > 0].sum())
-    keys, prefixes, rows = list_grams(data, offsets, character_table(), sizes, int(present[0]), total)
+    keys, prefixes, rows = list_grams(column.data, column.offsets, character_table(), sizes, int(present[0]), total)
     table, table_owners = _hash_table(keys, owners[rows])
     return GramIndex(names, table, table_owners, present.astype(np.int64), _bit_filter(prefixes))
 
@@ -150,17 +160,6 @@ def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
     flags = np.zeros(size, np.bool_)
     flags[prefixes & np.uint64(size - 1)] = True
     return np.packbits(flags, bitorder="little")
-
-
-def text_bytes(texts: pl.Series) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the UTF-8 bytes of a column and where each text begins; nulls are empty."""
-    array: Any = texts.to_arrow()
-    if len(array) == 0:
-        return np.empty(0, np.uint8), np.zeros(1, np.int64)
-    _, offset_buffer, data_buffer = array.buffers()
-    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer else np.empty(0, np.uint8)
-    return data, offsets
 
 
 def warm_up() -> None:

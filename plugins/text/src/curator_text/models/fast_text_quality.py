@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from curator_core.stage import WorkerInfo
     from curator_core.tasks import TableBatch
 
-__all__ = ["FasttextQuality"]
+__all__ = ["FastTextQuality"]
 
 _KEY_SPACE = 2.0**64
 
 
 @dataclass
-class FasttextQuality(Filter):
+class FastTextQuality(Filter):
     """Keep a document with a chance that grows with its score, or from a score on.
 
     The score is the probability of ``label``; where the model says another label, one minus that label's. A document is
@@ -34,7 +34,7 @@ class FasttextQuality(Filter):
     There X depends on the order of documents; here it comes from a hash of the text and the seed, so that the same
     documents are kept in whatever order and wherever they are processed.
 
-    >>> FasttextQuality("quality.bin").alpha
+    >>> FastTextQuality("quality.bin").alpha
     3.0
 
     Args:
@@ -56,7 +56,7 @@ class FasttextQuality(Filter):
     max_chars: int | None = None
     text_field: str = "text"
 
-    name = "text.fasttext_quality"
+    name = "text.fast_text_quality"
 
     def __post_init__(self) -> None:
         if self.alpha is not None and self.alpha <= 0:
