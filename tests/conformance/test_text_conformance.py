@@ -36,7 +36,7 @@ from curator_text.models.classify import Classify
 from curator_text.models.count_tokens import CountTokens
 from curator_text.models.embed import Embed
 from curator_text.models.fasttext_classify import FasttextClassify
-from curator_text.models.fasttext_quality import FasttextQuality
+from curator_text.models.fast_text_quality import FastTextQuality
 from curator_text.models.perplexity import Perplexity
 from curator_text.models.token_count import TokenCount
 from curator_text.models.tokenize import Tokenize
@@ -186,7 +186,7 @@ EXAMPLES = {
     "text.embed": lambda: Example(stage=Embed(str(encoder())), tasks=[DocumentBatch(data=ROWS)]),
     "text.classify": lambda: Example(stage=Classify(str(classifier())), tasks=[DocumentBatch(data=ROWS)]),
     "text.fasttext_classify": lambda: Example(stage=FasttextClassify(str(fasttext_model_file()), keep=["en"])),
-    "text.fasttext_quality": lambda: Example(stage=FasttextQuality(str(fasttext_model_file()), label="en")),
+    "text.fast_text_quality": lambda: Example(stage=FastTextQuality(str(fasttext_model_file()), label="en")),
     "text.perplexity": lambda: Example(stage=Perplexity(str(language_model_file()), max_perplexity=8)),
     "text.llm": lambda: Example(stage=Llm(base_url=endpoint().url, model="tiny", prompt="say: {text}")),
     "text.heuristics": lambda: Example(stage=Heuristics("fineweb"), tasks=[DocumentBatch(data=ROWS)]),
