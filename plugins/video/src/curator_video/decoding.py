@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ROUGH",
     "TIME_SLACK_S",
+    "Needed",
     "ShownFrame",
     "check_end",
     "check_packet",
@@ -38,6 +39,13 @@ _STEPS_BACK_S = (0.0, 2.0, 10.0)
 """How far before a time to look for a key frame; formats without an index only guess where one is."""
 
 
+@dataclass(slots=True)
+class Needed:
+    """From when on all frames are needed; of those before it only what others depend on is decoded. May be raised."""
+
+    time_s: float
+
+
 @dataclass(frozen=True, slots=True)
 class ShownFrame:
     """A decoded frame.
@@ -54,7 +62,12 @@ class ShownFrame:
 
 
 def decode_frames(
-    video: OpenVideo, start_s: float = 0.0, end_s: float | None = None, *, options: Mapping[str, str] | None = None
+    video: OpenVideo,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    needed: Needed | None = None,
 ) -> Iterator[ShownFrame]:
     """Yield the frames that are shown first at ``start_s`` or later and before ``end_s``.
 
@@ -63,6 +76,7 @@ def decode_frames(
         start_s: First time.
         end_s: Time to stop at; None for the end of the file.
         options: More options for the decoder.
+        needed: Lets the caller skip frames while it goes on: those before this time may be left out.
 
     Raises:
         DataError: A packet or frame is damaged, the file ends before the span does, or the time is up.
@@ -70,7 +84,7 @@ def decode_frames(
     video.stream.codec_context.options = {**video.stream.codec_context.options, **(options or {})}
     limit = math.inf if end_s is None else end_s - TIME_SLACK_S
     reached = 0.0
-    for frame in _from_key_frame(video, start_s):
+    for frame in _from_key_frame(video, start_s, needed or Needed(start_s)):
         if frame.time_s >= limit:
             return
         reached = frame.end_s
@@ -129,14 +143,16 @@ def _tagged_duration_s(stream: VideoStream) -> float | None:
         return None
 
 
-def _from_key_frame(video: OpenVideo, start_s: float) -> Iterator[ShownFrame]:
-    """Decode from a key frame at or before a time; the frames before it come out, too, but for useless ones."""
+def _from_key_frame(video: OpenVideo, start_s: float, needed: Needed) -> Iterator[ShownFrame]:
+    """Decode from a key frame at or before a time; frames before it come out, too."""
     if start_s <= TIME_SLACK_S:
-        yield from _decode(video, 0.0)
+        if video.has_moved:
+            seek_to(video, 0.0)
+        yield from _decode(video, needed)
         return
     for back_s in (*_STEPS_BACK_S, math.inf):
         seek_to(video, start_s - back_s)
-        frames = _decode(video, start_s)
+        frames = _decode(video, needed)
         first = next(frames, None)
         is_early_enough = first is not None and first.time_s <= start_s + TIME_SLACK_S
         if is_early_enough or start_s - back_s <= 0:
@@ -146,19 +162,21 @@ def _from_key_frame(video: OpenVideo, start_s: float) -> Iterator[ShownFrame]:
     yield from frames
 
 
-def _decode(video: OpenVideo, start_s: float) -> Iterator[ShownFrame]:
-    """Decode from where the file is. Frames that no other needs and that come before ``start_s`` are left out."""
+def _decode(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
+    """Decode from where the file is. Frames that no other needs and that come before ``needed`` are left out."""
     context = video.stream.codec_context
     time_base, first_pts = video.time_base, video.first_pts
-    start_pts = first_pts + math.floor(start_s / time_base)
-    time_s = end_s = 0.0
+    tick_s = float(time_base)
+    end_s = 0.0
+    video.has_moved = True
     for packet in video.container.demux(video.stream):
         video.deadline.check()
         check_packet(packet, video)
-        context.skip_frame = "NONREF" if packet.pts is not None and packet.pts < start_pts else "DEFAULT"
+        is_early = packet.pts is not None and (packet.pts - first_pts + 1) * tick_s < needed.time_s
+        context.skip_frame = "NONREF" if is_early else "DEFAULT"
         for picture in packet.decode():
             video.deadline.check()
             # A frame without a time is shown when the one before it ends.
             time_s = end_s if picture.pts is None else float((picture.pts - first_pts) * time_base)
-            end_s = time_s + (float(picture.duration * time_base) if picture.duration else video.frame_s)
+            end_s = time_s + (picture.duration * tick_s if picture.duration else video.frame_s)
             yield ShownFrame(picture, time_s, end_s)

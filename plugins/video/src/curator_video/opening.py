@@ -30,7 +30,7 @@ _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,
 _ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
 
 
-@dataclass(frozen=True)
+@dataclass
 class OpenVideo:
     """A video that is open for reading.
 
@@ -39,12 +39,14 @@ class OpenVideo:
         stream: Its video stream: the first that is not a cover picture.
         uri: Its name, for messages.
         deadline: When work on it must end.
+        has_moved: Whether something was read, so that the file is not at its beginning any more.
     """
 
     container: InputContainer
     stream: VideoStream
     uri: str
     deadline: Deadline
+    has_moved: bool = False
 
     @property
     def audio(self) -> AudioStream | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curator_video.decoding import ShownFrame
     from curator_video.opening import OpenVideo
 
-__all__ = ["EXTENSIONS", "Verify", "VideoInfo", "measured_end_s", "probe_video"]
+__all__ = ["EXTENSIONS", "Verify", "VideoInfo", "expected_end_s", "measured_end_s", "probe_video"]
 
 EXTENSIONS = (
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".ogv", ".wmv", ".3gp",
@@ -95,6 +95,15 @@ def _counted(info: VideoInfo, first: ShownFrame, others: Iterator[ShownFrame]) -
     for frame in others:
         count, last = count + 1, frame
     return replace(info, duration_s=last.end_s, num_frames=count)
+
+
+def expected_end_s(video: OpenVideo, clip: Clip) -> float:
+    """Return when a clip ends: as its row says, else as the file says, else as reading it through tells."""
+    end_s = clip.end_s if clip.end_s is not None else _described_duration_s(video)
+    if end_s is None:
+        end_s = measured_end_s(video)
+        video.has_moved = True
+    return end_s
 
 
 def measured_end_s(video: OpenVideo) -> float:

@@ -1,0 +1,111 @@
+"""Add a vector per clip, made by a vision model of some of its frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curator_core.errors import ConfigError
+from curator_core.models.image_encoder import ImageEncoderSettings
+from curator_core.models.torch_device import Precision
+from curator_core.stage import CompositeStage
+from curator_video.batch import VideoBatch
+from curator_video.embed_frames import EmbedFrames
+from curator_video.limits import VideoLimits
+from curator_video.sample_frames import SampleFrames
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, ProcessingStage
+
+__all__ = ["Embed"]
+
+
+@dataclass
+class Embed(CompositeStage[VideoBatch, VideoBatch]):
+    """Add the mean of the vectors that a vision model makes of ``count`` frames of each clip.
+
+    Frames are taken in a stage of their own, on CPUs, and travel as JPEG to the model, which may run on a GPU
+    (``with: {resources: {gpus: 1}}``). Where frames were sampled before, name their column in ``frames_field``.
+
+    >>> [stage.name for stage in Embed("models/clip").decompose()]
+    ['video.embed.frames', 'video.embed']
+
+    Args:
+        model: Folder of a vision model of transformers (CLIP, SigLIP, ViT, DINOv2, ConvNeXt, …), or an id on the hub.
+        column: Where the vectors go.
+        count: Frames per clip.
+        frames_field: Column with lists of JPEG files, to be used instead of taking frames.
+        max_side: Frames are scaled down to it before they travel; choose it larger than what the model looks at.
+        normalize: Scale each clip's vector to length one.
+        model_batch_size: Most frames in one call of the model.
+        device: ``auto``, or a device of torch.
+        precision: Arithmetic on CUDA; elsewhere always ``float32``.
+        allow_pickle: Load weights that are pickles.
+        trust_remote_code: Run Python code that comes with the model.
+        uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        limits: What to refuse, and when to give up.
+    """
+
+    model: str
+    column: str = "embedding"
+    count: int = 4
+    frames_field: str | None = None
+    max_side: int = 480
+    normalize: bool = True
+    model_batch_size: int = 32
+    device: str = "auto"
+    precision: Precision = "auto"
+    allow_pickle: bool = False
+    trust_remote_code: bool = False
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+    limits: VideoLimits = field(default=VideoLimits())
+
+    name = "video.embed"
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ConfigError(f"{self.name}: count must be at least 1, got {self.count}")
+        self._settings().check(self.name)
+
+    def inputs(self) -> Columns:
+        if self.frames_field is not None:
+            return [self.frames_field]
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+
+    def outputs(self) -> Columns:
+        return [self.column]
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the stage that takes frames, unless there are some, and the stage that runs the model."""
+        frames_field, times_field = self.frames_field or f"_{self.column}_frames", f"_{self.column}_frame_times_s"
+        embed = EmbedFrames(
+            self.model,
+            frames_field,
+            column=self.column,
+            normalize=self.normalize,
+            discard=() if self.frames_field is not None else (frames_field, times_field),
+            settings=self._settings(),
+        )
+        if self.frames_field is not None:
+            return [embed]
+        frames = SampleFrames(
+            count=self.count,
+            max_side=self.max_side,
+            column=frames_field,
+            times_column=times_field,
+            uri_field=self.uri_field,
+            bytes_field=self.bytes_field,
+            limits=self.limits,
+        )
+        return [frames.with_(name=f"{type(self).name}.frames"), embed]
+
+    def _settings(self) -> ImageEncoderSettings:
+        return ImageEncoderSettings(
+            device=self.device,
+            precision=self.precision,
+            model_batch_size=self.model_batch_size,
+            allow_pickle=self.allow_pickle,
+            trust_remote_code=self.trust_remote_code,
+        )

@@ -1,0 +1,92 @@
+"""Drop clips in which nothing moves, or too much does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from curator_core.errors import ConfigError, DataError
+from curator_core.filter import Filter, Verdict, check_range
+from curator_core.row_outcomes import keep_readable
+from curator_video.limits import VideoLimits
+from curator_video.motion import by_differences, by_vectors
+from curator_video.opening import open_video, quieten_ffmpeg
+from curator_video.row_work import UNREADABLE, for_each_clip
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.tasks import TableBatch
+    from curator_video.clip import Clip
+
+__all__ = ["MotionFilter"]
+
+
+@dataclass
+class MotionFilter(Filter):
+    """Keep clips that move by ``min_motion`` to ``max_motion`` diagonals of the frame per second.
+
+    The measure is the mean length of the codec's motion vectors, by area, over the frame's diagonal, times the frame
+    rate. Codecs whose vectors cannot be had (VP9, AV1, HEVC) and videos of key frames only are measured by how much
+    pixels change from frame to frame, in the same unit. A still picture has 0; a slow pan that takes ten seconds for
+    the width of the frame about 0.09.
+
+    >>> MotionFilter(min_motion=0.02).inputs()
+    ['uri']
+
+    Args:
+        min_motion: Less is dropped as ``static``.
+        max_motion: More is dropped as ``too_much_motion``; None for no limit.
+        max_frames: Look at no more than so many frames of a clip, from its beginning.
+        uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        limits: What to refuse, and when to give up.
+    """
+
+    min_motion: float = 0.01
+    max_motion: float | None = None
+    max_frames: int = 250
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+    limits: VideoLimits = field(default=VideoLimits())
+
+    name = "video.motion_filter"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_range(self.name, min_motion=self.min_motion, max_motion=self.max_motion)
+        if self.max_frames < 2:  # noqa: PLR2004 - motion needs two frames
+            raise ConfigError(f"{self.name}: max_frames must be at least 2, got {self.max_frames}")
+
+    def inputs(self) -> Columns:
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        quieten_ffmpeg()
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Quarantine the clips that cannot be decoded, and judge the others."""
+        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._measure)
+        batch, motion = keep_readable(task, outcomes, error_type=UNREADABLE)
+        if task.num_rows and not motion:
+            return None
+        return self.apply(batch, self._verdict(motion))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        """Score every row; one that cannot be decoded has no score."""
+        outcomes = for_each_clip(batch, self.uri_field, self.bytes_field, self._measure)
+        return self._verdict([None if isinstance(each, DataError) else each for each in outcomes])
+
+    def _verdict(self, motion: list[float | None]) -> Verdict:
+        scores = pl.Series(motion, dtype=pl.Float64)
+        return Verdict.between(scores, self.min_motion, self.max_motion, below="static", above="too_much_motion")
+
+    def _measure(self, clip: Clip) -> float:
+        threads = max(1, int(self.resources.cpus))
+        with open_video(clip, self.limits, threads=threads) as video:
+            motion = by_vectors(video, clip, self.max_frames)
+        if motion is None:  # the decoder cannot be told to make pixels once it has begun without
+            with open_video(clip, self.limits, threads=threads) as video:
+                motion = by_differences(video, clip, self.max_frames)
+        return motion

@@ -1,0 +1,121 @@
+"""Take some frames of each clip, as JPEG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import pyarrow as pa
+
+from curator_core.errors import ConfigError
+from curator_core.row_outcomes import keep_readable
+from curator_core.stage import ProcessingStage
+from curator_video.batch import VideoBatch
+from curator_video.frame_jpeg import JpegEncoder
+from curator_video.frame_times import evenly_spaced, every_seconds, frames_at
+from curator_video.limits import VideoLimits
+from curator_video.opening import open_video, quieten_ffmpeg
+from curator_video.row_work import UNREADABLE, for_each_clip
+from curator_video.video_info import expected_end_s
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_video.clip import Clip
+
+__all__ = ["SampleFrames"]
+
+
+@dataclass
+class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
+    """Add ``count`` frames of each clip, or one every ``every_s`` seconds, as JPEG files.
+
+    The frame at a time is the first that is shown then or later; ``count`` frames are those in the middle of as many
+    equal parts. A clip with fewer frames gives fewer. Frames come out upright. With ``layout: rows`` there is one row
+    per frame, with its picture in ``bytes``, so that stages for images can work on them.
+
+    >>> SampleFrames(count=4).outputs(), SampleFrames(every_s=1, layout="rows").outputs()
+    (['frames', 'frame_times_s'], ['bytes', 'frame_time_s'])
+
+    Args:
+        count: Frames per clip.
+        every_s: Seconds between frames, instead of ``count``.
+        layout: ``list``: a list of pictures per clip; ``rows``: a row per picture.
+        max_side: Frames with a longer side are scaled down to it; None to keep their size.
+        quality: Of the JPEG, 1 to 100.
+        max_frames: Most frames of one clip.
+        column: Where the pictures go: ``frames`` or ``bytes``, where None.
+        times_column: Where their times go: ``frame_times_s`` or ``frame_time_s``, where None.
+        uri_field: Column with the paths of local files.
+        bytes_field: Column with their content, to be used instead of opening them.
+        limits: What to refuse, and when to give up.
+    """
+
+    count: int | None = None
+    every_s: float | None = None
+    layout: Literal["list", "rows"] = "list"
+    max_side: int | None = None
+    quality: int = 90
+    max_frames: int = 1000
+    column: str | None = None
+    times_column: str | None = None
+    uri_field: str = "uri"
+    bytes_field: str | None = None
+    limits: VideoLimits = field(default=VideoLimits())
+
+    name = "video.sample_frames"
+    thread_safe: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.every_s is not None:
+            raise ConfigError(f"{self.name}: give count or every_s, not both")
+        if (self.count is not None and self.count < 1) or (self.every_s is not None and self.every_s <= 0):
+            raise ConfigError(f"{self.name}: count={self.count} or every_s={self.every_s} is too small")
+        if not 1 <= self.quality <= 100 or self.max_frames < 1 or (self.max_side or 1) < 1:  # noqa: PLR2004 - percent
+            raise ConfigError(f"{self.name}: quality must be 1 to 100, max_frames and max_side at least 1")
+
+    def inputs(self) -> Columns:
+        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+
+    def outputs(self) -> Columns:
+        return [self._picture_column, self._time_column]
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        quieten_ffmpeg()
+
+    def process(self, task: VideoBatch) -> VideoBatch | None:
+        """Add the frames; a row that names no file gets none."""
+        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._sample)
+        batch, samples = keep_readable(task, outcomes, error_type=UNREADABLE)
+        if task.num_rows and not samples:
+            return None
+        pictures, times = self._picture_column, self._time_column
+        if self.layout == "list":
+            contents = [None if each is None else [content for _, content in each] for each in samples]
+            seconds = [None if each is None else [time_s for time_s, _ in each] for each in samples]
+            batch = batch.with_column(pictures, pa.array(contents, pa.large_list(pa.large_binary())))
+            return batch.with_column(times, pa.array(seconds, pa.large_list(pa.float64())))
+        none: list[tuple[float | None, bytes | None]] = [(None, None)]
+        flat = [(row, *frame) for row, each in enumerate(samples) for frame in each or none]
+        batch = batch.with_data(batch.data.take(pa.array([row for row, _, _ in flat], pa.int64())))
+        batch = batch.with_column(pictures, pa.array([content for _, _, content in flat], pa.large_binary()))
+        return batch.with_column(times, pa.array([time_s for _, time_s, _ in flat], pa.float64()))
+
+    @property
+    def _picture_column(self) -> str:
+        return self.column or ("frames" if self.layout == "list" else "bytes")
+
+    @property
+    def _time_column(self) -> str:
+        return self.times_column or ("frame_times_s" if self.layout == "list" else "frame_time_s")
+
+    def _sample(self, clip: Clip) -> list[tuple[float, bytes]]:
+        """Return the times and the JPEG files of the frames of a clip."""
+        with open_video(clip, self.limits, threads=max(1, int(self.resources.cpus))) as video:
+            end_s = expected_end_s(video, clip)
+            if self.every_s is not None:
+                times = every_seconds(clip.start_s, end_s, self.every_s)[: self.max_frames]
+            else:
+                times = evenly_spaced(clip.start_s, end_s, min(self.count or 1, self.max_frames))
+            encoder = JpegEncoder(self.quality, self.max_side)
+            return [(frame.time_s, encoder.encode(frame.picture)) for frame in frames_at(video, times, clip.end_s)]
