@@ -244,3 +244,12 @@ def test_a_run_reports_what_happened(tmp_path):
     assert result.wall_s >= result.time_to_first_output_s >= 0
     assert (tmp_path / "result.json").exists()
     assert "Numbers" in (tmp_path / "plan.txt").read_text()  # these stages have no name in a registry
+
+
+def test_the_report_of_a_run_that_cuts_rows_claims_no_share_of_them():
+    @processing_stage(name="cut")
+    def cut(task):
+        return [task, task]
+
+    assert "6 rows made of 3 in" in Pipeline("p", stages=[Numbers(3), double, cut]).run().report()
+    assert "3 of 3 rows kept (100.0%)" in Pipeline("p", stages=[Numbers(3), double]).run().report()

@@ -60,8 +60,13 @@ def _reasons(stage: StageStats) -> list[str]:
 
 
 def _totals(result: RunResult) -> list[str]:
-    share = f" ({result.rows_out / result.rows_in:.1%})" if result.rows_in else ""
-    lines = [f"{result.rows_out:,} of {result.rows_in:,} rows kept{share} in {result.wall_s:.1f} s"]
+    rows_in, rows_out = result.rows_in, result.rows_out
+    if any(0 < stage.rows_in < stage.rows_out for stage in result.stats.values()):
+        # Where rows are cut into several, some of what comes out may be many of few: a share would mislead.
+        what = f"{rows_out:,} rows made of {rows_in:,}"
+    else:
+        what = f"{rows_out:,} of {rows_in:,} rows kept" + (f" ({rows_out / rows_in:.1%})" if rows_in else "")
+    lines = [f"{what} in {result.wall_s:.1f} s"]
     if result.interrupted:
         lines.append("interrupted before the end: the output is incomplete")
     if result.quarantined_count:
