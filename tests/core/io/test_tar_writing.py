@@ -61,6 +61,16 @@ def test_rows_become_members(tmp_path):
     }
 
 
+def test_what_readers_make_columns_of_becomes_members_again(tmp_path):
+    rows = {"key": ["a"], "bytes": [b"1"], "text": ["a cat"], "cls": [7], "seg.png": [b"mask"], "n": [1]}
+    (out,) = write(rows, tmp_path)
+    expected = {"a.bin": b"1", "a.seg.png": b"mask", "a.txt": b"a cat", "a.cls": b"7", "a.json": b'{"n":1}'}
+    assert members(out.paths[0]) == expected
+    (batch,) = Pipeline(stages=[ReadBlobs(str(tmp_path))]).run(LocalExecutor())
+    (back,) = batch.data.drop_columns(["_source", "_row", "extension"]).to_pylist()
+    assert back == {name: values[0] for name, values in rows.items()}
+
+
 def test_the_same_rows_give_the_same_bytes_and_no_owner_or_time(tmp_path):
     rows = {"key": ["a", "é" * 90], "bytes": [b"1" * 600, b"2"], "n": [1, 2]}
     (one,) = write(rows, tmp_path / "1")

@@ -18,7 +18,7 @@ from curator_core.recording import BadRecord, current
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curator_core.stage import Columns
     from curator_core.tasks import FileGroupTask, TableBatch
@@ -33,17 +33,19 @@ Sample = tuple[str, list[tuple[str, Any]]]
 class TarWriter(FolderWriter):
     """Base of stages that write tar archives of samples: one archive per batch, whole or not there at all.
 
-    A row becomes the members ``KEY.EXTENSION``: its bytes untouched, what ``members`` names, and a ``KEY.json`` with
-    the other columns. The same rows give the same archive, byte for byte. A row whose key cannot be the name of a
-    member, or is that of a row before it, is quarantined. ``image.read_tar`` and its kin, and the webdataset package,
-    read the rows back.
+    A row becomes the members ``KEY.EXTENSION``: its bytes untouched, its text as ``txt``, its class as ``cls``, further
+    binary columns under their own names, and a ``KEY.json`` with the other columns. The same rows give the same
+    archive, byte for byte. A row whose key cannot be the name of a member, or is that of a row before it, is
+    quarantined. ``image.read_tar`` and its kin, and the webdataset package, read the rows back.
 
     Args:
         path: Output folder or URL; created where missing.
         key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
         bytes_field: Column with the media files.
         extension_field: Column with their extensions; where there is none, that of ``uri``, else the default.
-        members: Other columns that become members, with their extensions: text, binary, or numbers as text.
+        text_column: Column that becomes the ``txt`` member, where there is one.
+        members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
+            numbers as text.
         json_columns: Columns for the ``json`` member, null ones left out; all others that hold no binary, where None.
         max_file_bytes: Begin another archive when one has grown to this size.
         compression: Compress archives. Media files hardly shrink.
@@ -52,7 +54,8 @@ class TarWriter(FolderWriter):
     key_field: str = field(default="key", kw_only=True)
     bytes_field: str = field(default="bytes", kw_only=True)
     extension_field: str = field(default="extension", kw_only=True)
-    members: dict[str, str] = field(default_factory=dict, kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
+    members: dict[str, str] | None = field(default=None, kw_only=True)
     json_columns: list[str] | None = field(default=None, kw_only=True)
     max_file_bytes: int | None = field(default=None, kw_only=True)
     compression: Literal["gz", "zst"] | None = field(default=None, kw_only=True)
@@ -63,7 +66,7 @@ class TarWriter(FolderWriter):
         if self.max_file_bytes is not None and self.max_file_bytes <= 0:
             raise ConfigError(f"stage {self.name!r}: max_file_bytes must be positive, got {self.max_file_bytes}")
         try:
-            for extension in self.members.values():
+            for extension in (self.members or {}).values():
                 check_extension(extension)
         except DataError as error:
             raise ConfigError(f"stage {self.name!r}: {error.message}") from error
@@ -90,12 +93,13 @@ class TarWriter(FolderWriter):
 
     def _samples(self, task: TableBatch) -> Iterator[Sample]:
         task.check_column(self.bytes_field)
-        for name in (*self.members, *(self.json_columns or ())):
+        members = self._members(task)
+        for name in (*members, *(self.json_columns or ())):
             task.check_column(name)
         keys, extensions = self._keys(task), self._extensions(task)
-        columns = [(extension, _contents(task, name)) for name, extension in self.members.items()]
+        columns = [(extension, _contents(task, name)) for name, extension in members.items()]
         media = _contents(task, self.bytes_field)
-        sidecars = self._sidecars(task)
+        sidecars = self._sidecars(task, members)
         seen: set[str] = set()
         for index, (wanted, extension) in enumerate(zip(keys, extensions, strict=True)):
             try:
@@ -141,10 +145,23 @@ class TarWriter(FolderWriter):
             found = [None] * task.num_rows
         return [each or self.default_extension for each in found]
 
-    def _sidecars(self, task: TableBatch) -> list[bytes] | None:
+    def _members(self, task: TableBatch) -> dict[str, str]:
+        """Return the extensions of columns that become members: as given, or what the readers make columns of."""
+        if self.members is not None:
+            return self.members
+        kinds = {each.name: each.type for each in task.data.schema}
+        apart = (self.key_field, self.bytes_field, self.extension_field, SOURCE_COLUMN, ROW_COLUMN)
+        members = {name: name for name, kind in kinds.items() if name not in apart and _is_binary(kind)}
+        if self.text_column in kinds and _is_text(kinds[self.text_column]):
+            members[self.text_column] = "txt"
+        if "cls" in kinds and pa.types.is_integer(kinds["cls"]):
+            members["cls"] = "cls"
+        return members
+
+    def _sidecars(self, task: TableBatch, members: Mapping[str, str]) -> list[bytes] | None:
         names = self.json_columns
         if names is None:
-            apart = {self.key_field, self.bytes_field, self.extension_field, *self.members, SOURCE_COLUMN, ROW_COLUMN}
+            apart = {self.key_field, self.bytes_field, self.extension_field, *members, SOURCE_COLUMN, ROW_COLUMN}
             names = [each.name for each in task.data.schema if each.name not in apart and not _is_binary(each.type)]
         return _json_objects(task.data.select(names)) if names else None
 
@@ -190,3 +207,7 @@ def _json_objects(table: pa.Table) -> list[bytes]:
 
 def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
