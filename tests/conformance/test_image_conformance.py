@@ -4,17 +4,24 @@ import atexit
 import functools
 import io
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from PIL import Image
+from tiny_vision_models import vision_model
 
 from curator_core import EmptyTask
 from curator_core.testing import Example, parametrize_with_checks
 from curator_image import plugin
 from curator_image.batch import ImageBatch
+from curator_image.embed import Embed
 from curator_image.read_folder import ReadFolder
+from curator_image.read_tar import ReadTar
+from curator_image.tables import ReadParquet, WriteParquet
+from curator_image.write_tar import WriteTar
 
 SIZES = [(40, 30), (300, 400), (640, 480)]
 
@@ -31,22 +38,36 @@ def folder() -> Path:
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     for number, size in enumerate(SIZES):
         (path / f"{number}.png").write_bytes(encoded(size))
+    with tarfile.open(path / "images.tar", "w") as archive:
+        for number in range(len(SIZES)):
+            archive.add(path / f"{number}.png", f"{number}.png")
+    pq.write_table(pa.table({"bytes": [encoded(size) for size in SIZES]}), path / "images.parquet")
     return path
 
 
-def images() -> Example:
+def images(stage=None) -> Example:
     columns = {
+        "key": [str(number) for number in range(len(SIZES))],
         "bytes": pa.array([encoded(size) for size in SIZES], pa.large_binary()),
         "_source": pa.array([f"{number}.png" for number in range(len(SIZES))]).dictionary_encode(),
         "_row": pa.array([0] * len(SIZES), pa.int64()),
     }
-    return Example(tasks=[ImageBatch(data=columns, task_id="images")])
+    return Example(stage=stage, tasks=[ImageBatch(data=columns, task_id="images")])
 
 
 EXAMPLES = {
-    "image.read_folder": lambda: Example(stage=ReadFolder(str(folder())), tasks=[EmptyTask()]),
+    "image.read_folder": lambda: Example(stage=ReadFolder(str(folder() / "*.png")), tasks=[EmptyTask()]),
+    "image.read_tar": lambda: Example(stage=ReadTar(str(folder() / "images.tar")), tasks=[EmptyTask()]),
+    "image.read_parquet": lambda: Example(stage=ReadParquet(str(folder() / "images.parquet")), tasks=[EmptyTask()]),
     "image.probe": images,
     "image.size_filter": images,
+    "image.aspect_filter": images,
+    "image.quality_filter": images,
+    "image.phash": images,
+    "image.embed": lambda: images(Embed(str(vision_model("clip")))),
+    "image.nsfw": images,
+    "image.write_tar": lambda: images(WriteTar(str(folder() / "out"))),
+    "image.write_parquet": lambda: images(WriteParquet(str(folder() / "out"))),
 }
 
 

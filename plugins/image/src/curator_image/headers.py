@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pyarrow as pa
 from PIL import Image
 
+from curator_core.derived import derived
 from curator_core.errors import DataError, StageError
-from curator_core.row_outcomes import keep_readable
+from curator_core.recording import BadRecord, current
+from curator_image.common_headers import read_common_header
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
 
-__all__ = ["FORMATS", "ImageHeader", "ignore_pillow_warnings", "read_header", "read_headers"]
+__all__ = [
+    "FORMATS",
+    "MAX_PIXELS",
+    "ImageHeader",
+    "check_pixels",
+    "ignore_pillow_warnings",
+    "image_values",
+    "open_image",
+    "quarantine_unreadable",
+    "read_header",
+    "read_headers",
+]
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000")
 """Formats that are recognised. Pillow knows many more, some of which run an interpreter (EPS) or follow links."""
+
+MAX_PIXELS = 89_478_485
+"""Pillow's own limit (``Image.MAX_IMAGE_PIXELS``): a quarter of a gigabyte when decoded to RGB."""
 
 MAX_SIDE_PIXELS = 2**31 - 1
 """Longest side that any of the formats allows (PNG's limit); more can only be damage."""
 
 _PREFIX_BYTES = 16
 """What Pillow shows to a format's test of its magic number."""
+
+_SCHEMA = {"width": pl.Int32, "height": pl.Int32, "format": pl.String, "mode": pl.String, "error": pl.String}
 
 
 @dataclass(frozen=True)
@@ -47,8 +66,26 @@ class ImageHeader:
 def read_header(data: bytes | pa.Buffer) -> ImageHeader:
     """Return the header of an encoded image.
 
-    Any size is accepted, because no pixel is decoded: ``Image.open`` would warn about, or refuse, large images, and do
-    so through settings of the whole process.
+    The common formats are read here, in a few microseconds; Pillow, which looks at more of the file, reads the others.
+
+    Raises:
+        DataError: The bytes are not an image of a known format, or its header is damaged.
+    """
+    found = read_common_header(memoryview(data))
+    if found is None:
+        with open_image(data) as image:
+            found = (image.width, image.height, image.format or "", image.mode)
+    header = ImageHeader(*found)
+    if not (0 < header.width <= MAX_SIDE_PIXELS and 0 < header.height <= MAX_SIDE_PIXELS):
+        raise DataError(f"the image header is damaged: it claims {header.width} by {header.height} pixels")
+    return header
+
+
+def open_image(data: bytes | pa.Buffer) -> Image.Image:
+    """Return an image whose pixels are not decoded yet.
+
+    Any size is accepted: ``Image.open`` would warn about, or refuse, large images, and do so through settings of the
+    whole process.
 
     Raises:
         DataError: The bytes are not an image of a known format, or its header is damaged.
@@ -63,34 +100,50 @@ def read_header(data: bytes | pa.Buffer) -> ImageHeader:
             continue
         file.seek(0)
         try:
-            with factory(file, "") as image:
-                header = ImageHeader(image.width, image.height, image.format or name, image.mode)
+            return factory(file, "")
         except Exception as error:  # noqa: BLE001 - damaged files make the format parsers raise errors of any type
             damage = error
-        else:
-            return _checked(header)
     if damage is not None:
         raise DataError(f"the image header is damaged: {type(damage).__name__}: {damage}") from damage
     raise DataError("not an image of a known format" if prefix else "the image is empty")
 
 
-def _checked(header: ImageHeader) -> ImageHeader:
-    if not (0 < header.width <= MAX_SIDE_PIXELS and 0 < header.height <= MAX_SIDE_PIXELS):
-        raise DataError(f"the image header is damaged: it claims {header.width} by {header.height} pixels")
-    return header
+def check_pixels(header: ImageHeader, max_pixels: int | None) -> None:
+    """Refuse an image that claims too many pixels, before any memory is spent on them.
+
+    Raises:
+        DataError: It does.
+    """
+    if max_pixels is not None and header.width * header.height > max_pixels:
+        raise DataError(
+            f"the image claims {header.width:,} by {header.height:,} pixels, more than {max_pixels:,}; "
+            "raise max_pixels if it is genuine"
+        )
 
 
 def read_headers(
     batch: TableBatch, bytes_field: str, *, max_pixels: int | None = None
-) -> tuple[TableBatch, list[ImageHeader | None]]:
-    """Return the batch without its unreadable images, and the headers of the others; None where there are no bytes.
+) -> tuple[TableBatch, pl.DataFrame]:
+    """Return the batch without its unreadable images, and the headers of the others; null where there are no bytes.
 
-    Unreadable images are reported for quarantine, with the file and row they came from.
+    Unreadable images are reported for quarantine, with the file and row they came from. Stages behind one another in a
+    step read a header once.
 
     Args:
         batch: The rows.
         bytes_field: Column with the encoded images.
         max_pixels: An image that claims more counts as unreadable; no limit, where None.
+    """
+    values = image_values(batch, bytes_field)
+    frame = derived(batch.data, bytes_field, ("image.header", max_pixels), lambda: _frame(values, max_pixels))
+    return quarantine_unreadable(batch, frame)
+
+
+def image_values(batch: TableBatch, bytes_field: str) -> pa.ChunkedArray:
+    """Return the column with the encoded images.
+
+    Raises:
+        StageError: It holds something else.
     """
     batch.check_column(bytes_field)
     kind = batch.data.schema.field(bytes_field).type
@@ -99,21 +152,35 @@ def read_headers(
             f"column {bytes_field!r} holds {kind}, but encoded images (binary) were expected",
             fix="name the column that holds the images, e.g. bytes_field: jpg",
         )
-    outcomes = [_attempt(value, max_pixels) for value in batch.data.column(bytes_field)]
-    return keep_readable(batch, outcomes, error_type="UnreadableImage")
+    return batch.data.column(bytes_field)
 
 
-def _attempt(value: pa.Scalar, max_pixels: int | None) -> ImageHeader | DataError | None:
+def quarantine_unreadable(batch: TableBatch, frame: pl.DataFrame) -> tuple[TableBatch, pl.DataFrame]:
+    """Report the rows that have an ``error``; return the others, with what is known about them."""
+    errors = frame["error"]
+    if errors.null_count() == len(errors):
+        return batch, frame
+    for index in errors.is_not_null().arg_true().to_list():
+        source, row = batch.row_source(index)
+        current().bad_record(BadRecord(errors[index], source=source, row=row, error_type="UnreadableImage"))
+    is_readable = errors.is_null()
+    return batch.with_rows(is_readable), frame.filter(is_readable)
+
+
+def _frame(values: pa.ChunkedArray, max_pixels: int | None) -> pl.DataFrame:
+    rows = [_attempt(value, max_pixels) for value in values]
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _attempt(value: pa.Scalar, max_pixels: int | None) -> tuple[Any, ...]:
+    if not value.is_valid:
+        return (None, None, None, None, None)
     try:
-        header = read_header(value.as_buffer()) if value.is_valid else None
+        header = read_header(value.as_buffer())
+        check_pixels(header, max_pixels)
     except DataError as error:
-        return error
-    if header is not None and max_pixels is not None and header.width * header.height > max_pixels:
-        return DataError(
-            f"the image claims {header.width:,} by {header.height:,} pixels, more than {max_pixels:,}; "
-            "raise max_pixels if it is genuine"
-        )
-    return header
+        return (None, None, None, None, error.message)
+    return (header.width, header.height, header.format, header.mode, None)
 
 
 def ignore_pillow_warnings() -> None:

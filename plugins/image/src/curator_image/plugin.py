@@ -12,11 +12,24 @@ CURATOR_API = (1, 0)
 def curator_stages() -> list[StageSpec]:
     return [
         StageSpec(
+            "read_tar",
+            target="curator_image.read_tar:ReadTar",
+            summary="Read tar archives of images (WebDataset shards), with captions and other sidecars.",
+            kind="reader",
+            produces=("key", "bytes", "extension"),
+        ),
+        StageSpec(
             "read_folder",
             target="curator_image.read_folder:ReadFolder",
             summary="Read image files, one a row, with their bytes untouched.",
             kind="reader",
             produces=("uri", "bytes", "size_bytes"),
+        ),
+        StageSpec(
+            "read_parquet",
+            target="curator_image.tables:ReadParquet",
+            summary="Read images from Parquet files.",
+            kind="reader",
         ),
         StageSpec(
             "probe",
@@ -30,6 +43,54 @@ def curator_stages() -> list[StageSpec]:
             target="curator_image.size_filter:SizeFilter",
             summary="Drop images that are too small, or too large to decode safely.",
             kind="filter",
+        ),
+        StageSpec(
+            "aspect_filter",
+            target="curator_image.aspect_filter:AspectFilter",
+            summary="Drop images that are too long for their width, by the header alone.",
+            kind="filter",
+        ),
+        StageSpec(
+            "quality_filter",
+            target="curator_image.quality_filter:QualityFilter",
+            summary="Drop images that are blurred, too dark, too bright, or show nothing.",
+            kind="filter",
+        ),
+        StageSpec(
+            "phash",
+            target="curator_image.phash:Phash",
+            summary="Add a 64-bit perceptual hash, for finding scaled and re-encoded copies.",
+            kind="annotator",
+            produces=("phash",),
+        ),
+        StageSpec(
+            "embed",
+            target="curator_image.embed:Embed",
+            summary="Add the vector that a vision model makes of each image.",
+            kind="annotator",
+            requires=("torch", "transformers"),
+            extra="models",
+            produces=("embedding",),
+        ),
+        StageSpec(
+            "nsfw",
+            target="curator_image.nsfw:Nsfw",
+            summary="Drop images that show nudity.",
+            kind="filter",
+            requires=("nudenet", "onnxruntime"),
+            extra="nsfw",
+        ),
+        StageSpec(
+            "write_tar",
+            target="curator_image.write_tar:WriteTar",
+            summary="Write images to tar archives (WebDataset shards), byte for byte as read.",
+            kind="writer",
+        ),
+        StageSpec(
+            "write_parquet",
+            target="curator_image.tables:WriteParquet",
+            summary="Write images and what is known about them to Parquet files.",
+            kind="writer",
         ),
     ]
 

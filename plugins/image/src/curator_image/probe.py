@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import pyarrow as pa
-
-from curator_core.row_outcomes import add_attributes
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_image.headers import ignore_pillow_warnings, read_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from curator_core.stage import Columns, WorkerInfo
 
 __all__ = ["Probe"]
@@ -22,12 +17,7 @@ __all__ = ["Probe"]
 MAX_PIXELS = 10**9
 """More than any camera or scanner makes in one piece; decoded to RGB it takes three gigabytes."""
 
-HEADER_COLUMNS: Mapping[str, pa.DataType] = {
-    "width": pa.int32(),
-    "height": pa.int32(),
-    "format": pa.string(),
-    "mode": pa.string(),
-}
+HEADER_COLUMNS = ("width", "height", "format", "mode")
 
 
 @dataclass
@@ -69,6 +59,8 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         batch, headers = read_headers(task, self.bytes_field, max_pixels=self.max_pixels)
-        if task.num_rows and not headers:
+        if task.num_rows and not batch.num_rows:
             return None
-        return add_attributes(batch, headers, HEADER_COLUMNS)
+        for name in HEADER_COLUMNS:
+            batch = batch.with_column(name, headers[name])
+        return batch

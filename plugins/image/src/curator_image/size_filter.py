@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
-from curator_image.headers import ignore_pillow_warnings, read_headers
+from curator_core.filter import Verdict
+from curator_image.header_filter import HeaderFilter
+from curator_image.headers import MAX_PIXELS
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    import polars as pl
 
 __all__ = ["SizeFilter"]
 
-PILLOW_PIXEL_LIMIT = 89_478_485
-"""Pillow's own limit (``Image.MAX_IMAGE_PIXELS``): a quarter of a gigabyte when decoded to RGB."""
-
-_WIDTH, _HEIGHT = "_header_width", "_header_height"
-
 
 @dataclass
-class SizeFilter(Filter):
+class SizeFilter(HeaderFilter):
     """Keep images of at least ``min_width`` by ``min_height`` and at most ``max_pixels``; no pixel is decoded.
 
     An unreadable image is quarantined. The score is the number of pixels. The smallest size follows DataComp's basic
@@ -50,11 +43,9 @@ class SizeFilter(Filter):
 
     min_width: int = 200
     min_height: int = 200
-    max_pixels: int | None = PILLOW_PIXEL_LIMIT
-    bytes_field: str = "bytes"
+    max_pixels: int | None = MAX_PIXELS
 
     name = "image.size_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_pixels is not None and self.min_width * self.min_height > self.max_pixels:
@@ -63,26 +54,7 @@ class SizeFilter(Filter):
                 f"max_pixels={self.max_pixels}, so nothing would be kept"
             )
 
-    def inputs(self) -> Columns:
-        return [self.bytes_field]
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
-        ignore_pillow_warnings()
-
-    def process(self, task: TableBatch) -> TableBatch | None:
-        # The sizes ride along as columns for the time of the judgement: unreadable rows must leave before it, because
-        # they are quarantined and not dropped, and reading the headers a second time would double the cost.
-        batch, headers = read_headers(task, self.bytes_field)
-        if task.num_rows and not batch.num_rows:
-            return None
-        for name, attribute in ((_WIDTH, "width"), (_HEIGHT, "height")):
-            sizes = pl.Series(name, [getattr(header, attribute, None) for header in headers], dtype=pl.Int64)
-            batch = batch.with_column(name, sizes)
-        judged = super().process(batch)
-        return None if judged is None else judged.with_data(judged.data.drop_columns([_WIDTH, _HEIGHT]))
-
-    def judge(self, batch: TableBatch) -> Verdict:
-        width, height = batch.series(_WIDTH), batch.series(_HEIGHT)
+    def judge_headers(self, width: pl.Series, height: pl.Series) -> Verdict:
         pixels = width * height
         reasons = {"too_narrow": width < self.min_width, "too_low": height < self.min_height}
         if self.max_pixels is not None:

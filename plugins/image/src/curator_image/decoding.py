@@ -1,0 +1,187 @@
+"""Decode images: what everybody sees, no larger than needed.
+
+Whatever the format, pixels are those that a viewer shows on white paper: of several frames the first, turned as EXIF
+data says, transparency over white, palettes and CMYK as colours, 16 bits and floats scaled to 8.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from PIL import ExifTags, Image
+
+from curator_core.errors import DataError
+from curator_image.common_headers import read_jpeg_frame
+from curator_image.headers import MAX_PIXELS, check_pixels, open_image, read_header
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from curator_image.headers import ImageHeader
+
+__all__ = ["decode_grey", "decode_rgb"]
+
+Mode = Literal["L", "RGB"]
+
+_MAX_SCANS = 200
+"""Scans of a progressive JPEG. Encoders make about ten; thousands of them over a large image take minutes to decode."""
+
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}  # fmt: skip
+
+
+def decode_grey(data: bytes | pa.Buffer, *, side: int, max_pixels: int | None = MAX_PIXELS) -> Image.Image:
+    """Return a grey image whose shorter side has ``side`` pixels; a smaller one in its own size.
+
+    Args:
+        data: The encoded image.
+        side: Pixels of the shorter side.
+        max_pixels: An image that claims more is refused.
+
+    Raises:
+        DataError: It cannot be decoded, or claims too many pixels.
+    """
+    return _decode(data, "L", side, 1, max_pixels)
+
+
+def decode_rgb(
+    data: bytes | pa.Buffer, *, side: int | None = None, max_pixels: int | None = MAX_PIXELS
+) -> NDArray[np.uint8]:
+    """Return the pixels of an image: height by width by red, green and blue.
+
+    Args:
+        data: The encoded image.
+        side: Pixels of the shorter side that are enough; a larger image is scaled down to about twice that. All, where
+            None.
+        max_pixels: An image that claims more is refused.
+
+    Raises:
+        DataError: It cannot be decoded, or claims too many pixels.
+    """
+    return np.asarray(_decode(data, "RGB", side, 2, max_pixels))
+
+
+def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, margin: int, max_pixels: int | None) -> Image.Image:
+    header = read_header(data)
+    check_pixels(header, max_pixels)
+    wanted = None if side is None else side * margin
+    try:
+        if header.format == "JPEG" and header.mode != "CMYK":
+            image = _decode_jpeg(data, header, mode, wanted)
+        else:
+            image = _decode_any(data, header, mode, wanted)
+        return image if wanted is None else _scaled(image, wanted)
+    except DataError:
+        raise
+    except Exception as error:  # damaged files make the decoders raise errors of any type
+        raise DataError(f"the pixels cannot be decoded: {type(error).__name__}: {error}") from error
+
+
+def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wanted: int | None) -> Image.Image:
+    view = memoryview(data)
+    frame = read_jpeg_frame(view)
+    assert frame is not None, "who read the header has seen it"
+    *_, is_progressive, orientation = frame
+    if is_progressive and bytes(view).count(b"\xff\xda") > _MAX_SCANS:
+        raise DataError(f"the JPEG has more than {_MAX_SCANS} scans, to make decoding it slow")
+    # The inverse transform can leave out what would be scaled away: by a factor of 2, 4 or 8.
+    factor = 1
+    while wanted is not None and factor < 8 and min(header.width, header.height) >= wanted * factor * 2:  # noqa: PLR2004
+        factor *= 2
+    size = (-(-header.width // factor), -(-header.height // factor))
+    turbo = _turbo_jpeg()
+    image = _pillow_jpeg(data, mode, size) if turbo is None else _turbo_decoded(turbo, view, mode, size)
+    return image if orientation == 1 else image.transpose(_TURNS[orientation])
+
+
+@functools.cache
+def _turbo_jpeg() -> Any:
+    """Return simplejpeg, or None where it is not installed.
+
+    It is no hard dependency, because it has no wheels for some platforms (musl, as in Alpine Linux). Pillow decodes to
+    the same pixels with the same library below, more slowly, and passes over some kinds of damage.
+    """
+    try:
+        return importlib.import_module("simplejpeg")
+    except ImportError:
+        return None
+
+
+def _turbo_decoded(turbo: Any, view: memoryview, mode: Mode, size: tuple[int, int]) -> Image.Image:
+    options = {"colorspace": "GRAY" if mode == "L" else "RGB", "min_width": size[0], "min_height": size[1]}
+    try:
+        pixels = turbo.decode_jpeg(view, **options)
+    except ValueError as error:
+        # Some cameras leave bytes in front of the end of the file, behind the last pixel: no harm is done.
+        if "extraneous bytes before marker 0xd9" not in str(error):
+            raise
+        pixels = turbo.decode_jpeg(view, **options, strict=False)
+    return Image.fromarray(pixels[..., 0] if mode == "L" else pixels)
+
+
+def _pillow_jpeg(data: bytes | pa.Buffer, mode: Mode, size: tuple[int, int]) -> Image.Image:
+    with open_image(data) as image:
+        image.draft(mode, size)
+        decoded: Image.Image = image.convert(mode)
+        return decoded
+
+
+def _decode_any(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wanted: int | None) -> Image.Image:
+    with open_image(data) as image:
+        if image.size != (header.width, header.height):
+            raise DataError(f"the image has {image.width} by {image.height} pixels and claims others")
+        if wanted is not None and header.mode == "CMYK" and header.format == "JPEG":
+            image.draft(image.mode, _at_least(image.size, wanted))
+        image.load()  # which turns a TIFF by itself
+        orientation = _orientation_of(image)
+        flat = _flat(image, mode)
+        return flat.transpose(_TURNS[orientation]) if orientation in _TURNS else flat
+
+
+def _orientation_of(image: Image.Image) -> Any:
+    try:
+        return image.getexif().get(ExifTags.Base.Orientation)
+    except Exception:  # noqa: BLE001 - damaged metadata of a sound picture may raise anything
+        return None
+
+
+def _flat(image: Image.Image, mode: Mode) -> Image.Image:
+    """Return an image as grey or colours, without transparency."""
+    if image.mode in ("F", "I") or image.mode.startswith("I;"):
+        return Image.fromarray(_as_bytes(np.asarray(image))).convert(mode)
+    if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+        colours = image.convert("RGBA")
+        paper = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(paper, colours).convert(mode)
+    if mode == "L" and image.mode in ("P", "CMYK"):  # not by way of a grey palette, which rounds twice
+        return image.convert("RGB").convert("L")
+    return image.convert(mode)
+
+
+def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
+    """Scale 16 bits to 8 by their upper half, and anything else by its range."""
+    if values.dtype == np.uint16:
+        return (values >> 8).astype(np.uint8)
+    numbers = np.nan_to_num(values.astype(np.float64), posinf=0, neginf=0)
+    low, high = float(numbers.min()), float(numbers.max())
+    if values.dtype.kind in "iu" and low >= 0 and high < 2**16:
+        return (numbers.astype(np.uint16) >> 8).astype(np.uint8)
+    return ((numbers - low) * (255 / (high - low) if high > low else 0)).astype(np.uint8)
+
+
+def _at_least(size: tuple[int, int], side: int) -> tuple[int, int]:
+    """Return a size of the same shape whose shorter side is ``side``, but never a larger one."""
+    shorter = min(size)
+    return size if shorter <= side else (max(1, size[0] * side // shorter), max(1, size[1] * side // shorter))
+
+
+def _scaled(image: Image.Image, side: int) -> Image.Image:
+    size = _at_least(image.size, side)
+    return image if size == image.size else image.resize(size, Image.Resampling.BOX, reducing_gap=2.0)

@@ -1,0 +1,58 @@
+"""The base of filters that judge an image by its header alone."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from curator_core.filter import Filter
+from curator_image.headers import ignore_pillow_warnings, read_headers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from curator_core.filter import Verdict
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.tasks import TableBatch
+
+__all__ = ["HeaderFilter"]
+
+
+@dataclass
+class HeaderFilter(Filter):
+    """Judge images by width and height; an unreadable image is quarantined, and no pixel is decoded.
+
+    Args:
+        bytes_field: Column with the encoded images.
+    """
+
+    bytes_field: str = field(default="bytes", kw_only=True)
+
+    thread_safe: ClassVar[bool] = True
+
+    @abstractmethod
+    def judge_headers(self, width: pl.Series, height: pl.Series) -> Verdict:
+        """Judge images by their size in pixels; null where a row has no image."""
+
+    def inputs(self) -> Columns:
+        return [self.bytes_field]
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
+        ignore_pillow_warnings()
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        # Unreadable rows leave before the judgement, because they are quarantined and not dropped.
+        batch, headers = read_headers(task, self.bytes_field)
+        if task.num_rows and not batch.num_rows:
+            return None
+        return self.apply(batch, self._verdict(headers))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        """Judge images that can all be read."""
+        return self._verdict(read_headers(batch, self.bytes_field)[1])
+
+    def _verdict(self, headers: pl.DataFrame) -> Verdict:
+        import polars as pl
+
+        return self.judge_headers(headers["width"].cast(pl.Int64), headers["height"].cast(pl.Int64))

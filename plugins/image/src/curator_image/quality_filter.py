@@ -1,0 +1,84 @@
+"""Drop images that are blurred, too dark, too bright, or show nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from curator_core.filter import Filter, Verdict, check_range
+from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
+from curator_image.looks import look_at_images
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.tasks import TableBatch
+
+__all__ = ["QualityFilter"]
+
+
+@dataclass
+class QualityFilter(Filter):
+    """Keep images that are sharp, neither dark nor glaring, and show something.
+
+    All is measured on a grey copy whose shorter side has 256 pixels, which for a JPEG is decoded in about that size.
+    Sharpness, which is the score, is the variance of the Laplacian of that copy: about 0 for a plane, some tens for a
+    blurred photo, hundreds to thousands for a sharp one. An image that cannot be decoded is quarantined.
+
+    >>> from io import BytesIO
+    >>> from PIL import Image
+    >>> from curator_image import ImageBatch
+    >>> file = BytesIO()
+    >>> Image.new("RGB", (300, 300), "navy").save(file, "JPEG")
+    >>> QualityFilter().process(ImageBatch(data={"bytes": [file.getvalue()]})) is None
+    True
+
+    Args:
+        min_sharpness: Least variance of the Laplacian; None for no limit.
+        min_brightness: Least mean brightness, from 0 (black) to 1 (white).
+        max_brightness: Most mean brightness.
+        min_entropy: Least entropy of the grey values, in bits: 0 for a single grey, 8 at most.
+        bytes_field: Column with the encoded images.
+        max_pixels: An image that claims more is quarantined, from its header; None for no limit.
+    """
+
+    min_sharpness: float | None = 20.0
+    min_brightness: float | None = 0.05
+    max_brightness: float | None = 0.97
+    min_entropy: float | None = 1.0
+    bytes_field: str = "bytes"
+    max_pixels: int | None = MAX_PIXELS
+
+    name = "image.quality_filter"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_range(self.name, min_brightness=self.min_brightness, max_brightness=self.max_brightness)
+
+    def inputs(self) -> Columns:
+        return [self.bytes_field]
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
+        ignore_pillow_warnings()
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
+        return None if task.num_rows and not batch.num_rows else self.apply(batch, self._verdict(looks))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        """Judge images that can all be decoded."""
+        return self._verdict(look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)[1])
+
+    def _verdict(self, looks: pl.DataFrame) -> Verdict:
+        sharpness, brightness = looks["sharpness"], looks["brightness"]
+        reasons = {}
+        if self.min_entropy is not None:
+            reasons["low_entropy"] = looks["entropy"] < self.min_entropy
+        if self.min_brightness is not None:
+            reasons["too_dark"] = brightness < self.min_brightness
+        if self.max_brightness is not None:
+            reasons["too_bright"] = brightness > self.max_brightness
+        if self.min_sharpness is not None:
+            reasons["blurred"] = sharpness < self.min_sharpness
+        return Verdict(sharpness, reasons)

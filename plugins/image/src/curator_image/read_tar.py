@@ -1,0 +1,43 @@
+"""Read images from tar archives as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from curator_core.io import TarReader
+from curator_core.tasks import TableBatch
+from curator_image.batch import ImageBatch
+from curator_image.read_folder import ReadFolder
+
+__all__ = ["ReadTar"]
+
+
+@dataclass
+class ReadTar(TarReader):
+    """Read tar archives of images (WebDataset shards), a sample a row, without extracting anything.
+
+    A row has the sample's ``key``, the image as ``bytes``, untouched, with its ``extension``; the text beside it as
+    ``caption``, the keys of its ``json`` as columns, its ``cls`` as a number, other members as binary columns. An
+    archive that is damaged gives what can be read, and a record of the rest.
+
+    >>> [stage.name for stage in ReadTar("shards").decompose()]
+    ['image.read_tar.files', 'image.read_tar']
+
+    Args:
+        paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
+        text_column: Column for ``txt`` members.
+        block_bytes: Size of a unit of work and of a table. A larger archive on a local disk is cut between samples.
+        limit_files: Take only the first so many archives.
+        max_member_bytes: A larger member is quarantined.
+        max_members: Most members of one archive.
+        max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
+        verify: Check compressed archives to their end before the first row comes out.
+    """
+
+    text_column: str = field(default="caption", kw_only=True)
+
+    name = "image.read_tar"
+    noun: ClassVar[str] = "image"
+    media: ClassVar[tuple[str, ...]] = tuple(extension.lstrip(".") for extension in ReadFolder.extensions)
+    batch_type: ClassVar[type[TableBatch]] = ImageBatch

@@ -1,0 +1,40 @@
+"""Write images to tar archives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from curator_core.io import TarWriter
+
+__all__ = ["WriteTar"]
+
+
+@dataclass
+class WriteTar(TarWriter):
+    """Write every batch to a tar archive (a WebDataset shard) named after its task, the images byte for byte as read.
+
+    A row becomes ``KEY.jpg`` (with its own extension), ``KEY.txt`` of its caption, ``KEY.cls`` of its class, further
+    binary columns under their own names, and ``KEY.json`` with the other columns. The same rows give the same archive.
+    A row whose key cannot be the name of a member, or is that of a row before it, is quarantined.
+
+    >>> WriteTar("out").file_name("3f2a/0")
+    'part-3f2a-0.tar'
+
+    Args:
+        path: Output folder or URL; created where missing.
+        key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
+        bytes_field: Column with the images.
+        extension_field: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
+        text_column: Column that becomes the ``txt`` member, where there is one.
+        members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
+            numbers as text.
+        json_columns: Columns for the ``json`` member, null ones left out; all others that hold no binary, where None.
+        max_file_bytes: Begin another archive when one has grown to this size.
+        compression: Compress archives. Images hardly shrink.
+    """
+
+    text_column: str = field(default="caption", kw_only=True)
+
+    name = "image.write_tar"
+    default_extension: ClassVar[str] = "jpg"
