@@ -189,8 +189,15 @@ def test_every_step_is_resumed(documents):
     assert {path: Path(path).read_bytes() for path in again.output_paths} == outputs
 
 
-@pytest.mark.parametrize("step", ["keys", "pairs", "gather-0", "verify", "remove"])
-def test_a_run_that_was_stopped_in_any_step_goes_on(documents, step):
+@pytest.mark.parametrize(
+    ("step", "in_memory_bytes"),
+    [
+        *((step, 0) for step in ("keys", "pairs", "gather-0", "verify", "remove")),
+        ("verify", 1 << 20),
+        ("remove", 1 << 20),
+    ],
+)
+def test_a_run_that_was_stopped_in_any_step_goes_on(documents, step, in_memory_bytes):
     @contextmanager
     def stop_at(name, state):
         if name == step:
@@ -198,12 +205,28 @@ def test_a_run_that_was_stopped_in_any_step_goes_on(documents, step):
         yield
 
     expected = FuzzyDeduplicationWorkflow(**documents.paths("whole"), **SMALL).run()
-    options = {**SMALL, "block_bytes": 20_000}
+    options = {**SMALL, "block_bytes": 20_000, "in_memory_bytes": in_memory_bytes}
     with pytest.raises(KeyboardInterrupt):
         FuzzyDeduplicationWorkflow(**documents.paths(), **options).run(watch=stop_at)
     result = FuzzyDeduplicationWorkflow(**documents.paths(), **options).run(resume=True)
     assert duplicates(result) == duplicates(expected)
     assert len(ids_in(documents.paths()["output_path"])) == result.kept == expected.kept
+
+
+@pytest.mark.parametrize("output_mode", ["remove", "tag"])
+def test_a_corpus_that_is_held_in_memory_gives_the_same_files(documents, output_mode):
+    with (documents.input / "1.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{not json\n{"text": "one line without an id and with other columns", "id": "z", "more": [1]}\n')
+    options = {**SMALL, "output_mode": output_mode, "block_bytes": 20_000}
+    held = FuzzyDeduplicationWorkflow(**documents.paths("held"), **options).run()
+    read = FuzzyDeduplicationWorkflow(**documents.paths("read"), **options, in_memory_bytes=0).run()
+    assert "gather-0" in read.steps.steps
+    assert "gather-0" not in held.steps.steps
+    assert duplicates(held) == duplicates(read)
+    assert (held.quarantined, held.overview) == (read.quarantined, read.overview)
+    contents = [[Path(path).read_bytes() for path in result.output_paths] for result in (held, read)]
+    assert contents[0] == contents[1]
+    assert [Path(path).name for path in held.output_paths] == [Path(path).name for path in read.output_paths]
 
 
 @pytest.mark.slow

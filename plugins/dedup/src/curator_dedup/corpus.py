@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from curator_core.errors import ConfigError, UnknownNameError
 from curator_core.io.compression import compression_of
@@ -12,11 +12,16 @@ from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.list_stage import ListFiles
 from curator_core.io.paths import list_files
 from curator_core.io.provenance import PROVENANCE_COLUMNS
-from curator_core.io.table_reader import ReadTable
 from curator_core.io.table_writer import TableWriter
+from curator_core.recording import Recording
+from curator_core.tasks import EmptyTask
+from curator_dedup.held_tables import ReadHeld
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from curator_core.stage import ProcessingStage
+    from curator_core.tasks import FileGroupTask, TableBatch
 
 __all__ = ["Corpus", "WriteDocuments"]
 
@@ -32,11 +37,15 @@ class Corpus:
         paths: Files, folders, globs or URLs.
         format: Table format; found out from the first file unless given.
         block_bytes: Size of a unit of work.
+        name: Under which tables are held in memory, where they are (see :mod:`curator_dedup.held_tables`).
+        held_columns: Columns that are then held: those that some pass needs; all, where None.
     """
 
     paths: str | list[str]
     format: str | None = None
     block_bytes: int = DEFAULT_BLOCK_BYTES
+    name: str = ""
+    held_columns: list[str] | None = None
     _facts: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -84,8 +93,22 @@ class Corpus:
         """
         chosen = None if columns is None else list(dict.fromkeys(columns))
         files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
-        read = ReadTable(self.format_name, columns=chosen, batch_bytes=self.block_bytes)
+        read = ReadHeld(
+            self.format_name,
+            columns=chosen,
+            batch_bytes=self.block_bytes,
+            corpus_name=self.name,
+            held_columns=self.held_columns,
+        )
         return [files.with_(name=f"{name}.files"), read.with_(name=name)]
+
+    def batches(self, columns: list[str]) -> Iterator[TableBatch]:
+        """Yield the documents outside any pipeline; what is wrong with them was told when they were first read."""
+        files, read = self.reading(columns, name="dedup.read")
+        for task in cast("Iterable[FileGroupTask]", files.process(EmptyTask())):
+            with Recording().active():
+                batches = list(cast("Iterable[TableBatch]", read.process(task)))
+            yield from batches
 
     def writing(self, path: str, *, name: str) -> ProcessingStage[Any, Any]:
         """Return the stage that writes documents in the same format."""

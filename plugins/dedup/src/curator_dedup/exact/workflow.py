@@ -9,6 +9,7 @@ import numpy as np
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_dedup.exact.write_hashes import WriteHashes
 from curator_dedup.matching.find_pairs import FindPairs
+from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from curator_core.workflow import WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
-    from curator_dedup.matching.workflow import OutputMode, Pairs
+    from curator_dedup.matching.options import OutputMode
+    from curator_dedup.matching.workflow import Pairs
 
 __all__ = ["ExactDeduplicationWorkflow"]
 
@@ -47,6 +49,7 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
         compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
+        in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
     """
 
     kind: ClassVar[str] = "exact"
@@ -67,21 +70,25 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
         compare_with: str | list[str] | None = None,
         input_format: str | None = None,
         block_bytes: int = DEFAULT_BLOCK_BYTES,
+        in_memory_bytes: int = IN_MEMORY_BYTES,
     ) -> None:
         super().__init__(
             "exact deduplication",
-            input_path=input_path,
-            cache_path=cache_path,
-            output_path=output_path,
-            content_field=text_field,
-            id_field=id_field,
-            perform_removal=perform_removal,
-            keep=keep,
-            score_field=score_field,
-            output_mode=output_mode,
-            compare_with=compare_with,
-            input_format=input_format,
-            block_bytes=block_bytes,
+            MatchingOptions(
+                input_path=input_path,
+                cache_path=cache_path,
+                output_path=output_path,
+                content_field=text_field,
+                id_field=id_field,
+                perform_removal=perform_removal,
+                keep=keep,
+                score_field=score_field,
+                output_mode=output_mode,
+                compare_with=compare_with,
+                input_format=input_format,
+                block_bytes=block_bytes,
+                in_memory_bytes=in_memory_bytes,
+            ),
         )
         self.normalize = normalize
 

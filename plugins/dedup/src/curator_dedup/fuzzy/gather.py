@@ -12,6 +12,7 @@ from curator_core.io.atomic import make_folder, remove_files
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileGroupTask, FileSlice, TableBatch
 from curator_dedup.arrays import load_array, places_of
+from curator_dedup.matching.keyed_documents import text_column
 from curator_dedup.numbering import DocumentNumbers
 from curator_dedup.shuffle_file import write_shuffled
 
@@ -62,8 +63,8 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
         places, found = places_of(self._documents, numbers)
         if len(found) == 0:
             return None
-        texts = task.text(self.content_field).to_arrow().take(pa.array(places))
-        table = pa.table({"document": numbers[places], "text": texts.cast(pa.large_string())})
+        texts = text_column(task, self.content_field).cast(pa.large_string()).take(pa.array(places))
+        table = pa.table({"document": numbers[places], "text": texts})
         path = f"{self.path}/candidates/part-{task.task_id.replace('/', '-')}.parquet"
         part = np.asarray(self._parts[found])
         size = write_shuffled(table, part, path, partitions=self.parts, metadata={})

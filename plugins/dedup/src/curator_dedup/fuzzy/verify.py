@@ -17,6 +17,7 @@ from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
 from curator_dedup.arrays import load_array
+from curator_dedup.fuzzy.corpus_texts import CorpusTexts
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.shuffle_file import read_partition
 
@@ -30,10 +31,10 @@ __all__ = ["ListCandidates", "VerifyPairs"]
 
 @dataclass
 class ListCandidates(ProcessingStage[EmptyTask, FileGroupTask]):
-    """Make one unit of work of each part: the texts of its candidates.
+    """Make one unit of work of each part: its pairs, and the files with the texts of its candidates, where they are.
 
     Args:
-        path: File that says which files have texts of which part.
+        path: Folder of the cache; ``parts.json`` in it says which files have texts of which part.
     """
 
     path: str
@@ -41,10 +42,11 @@ class ListCandidates(ProcessingStage[EmptyTask, FileGroupTask]):
     name = "dedup.candidates"
 
     def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:  # noqa: ARG002 - it makes its own work
-        filesystem, inner = open_filesystem(self.path)
-        files_of_part = json.loads(filesystem.cat_file(inner))
-        for part, files in enumerate(files_of_part):
-            slices = tuple(FileSlice(path, row_groups=(part, part + 1), version=version) for path, version in files)
+        filesystem, inner = open_filesystem(f"{self.path}/parts.json")
+        found = json.loads(filesystem.cat_file(inner))
+        for part, files in enumerate(found["files"]):
+            pieces = [(f"{self.path}/candidate-first.npy", found["version"]), *files]
+            slices = tuple(FileSlice(path, row_groups=(part, part + 1), version=version) for path, version in pieces)
             yield FileGroupTask(data=slices, meta={"part": part})
 
 
@@ -56,11 +58,13 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         path: Folder of the cache; pairs go to ``verified`` in it.
         scheme: What shingles are.
         threshold: Least Jaccard similarity of duplicates.
+        texts: Where the texts of candidates are found, if they have not been gathered.
     """
 
     path: str
     scheme: MinhashScheme = field(default=MinhashScheme())
     threshold: float = 0.8
+    texts: CorpusTexts | None = None
 
     name = "dedup.verify"
     thread_safe: ClassVar[bool] = True
@@ -79,10 +83,13 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         from curator_dedup.kernels.shingles import powers_of_base
 
         part = task.meta["part"]
-        texts = pa.concat_tables([read_partition(piece)[0] for piece in task.data])
-        numbers = texts.column("document").to_numpy()
         span = slice(self._begins[part], self._begins[part + 1])
         first, second = (np.asarray(each[span]) for each in self._pairs)
+        if self.texts is None:
+            texts = pa.concat_tables([read_partition(piece)[0] for piece in task.data[1:]])
+        else:
+            texts = self.texts.of(np.unique(np.concatenate([first, second])))
+        numbers = texts.column("document").to_numpy()
         order = np.argsort(numbers)
         places = (order[np.searchsorted(numbers, each, sorter=order)] for each in (first, second))
         column = column_bytes(texts.column("text"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
+from xxhash import xxh3_64_hexdigest
 
 from curator_core.errors import ConfigError
 from curator_core.io.atomic import atomic_output
@@ -15,12 +16,14 @@ from curator_core.pipeline import Pipeline
 from curator_core.workflow import WorkflowStep
 from curator_dedup.arrays import save_array
 from curator_dedup.corpus import Corpus
+from curator_dedup.fuzzy.corpus_texts import CorpusTexts
 from curator_dedup.fuzzy.gather import GatherCandidates
 from curator_dedup.fuzzy.verification import plan_verification
 from curator_dedup.fuzzy.verify import ListCandidates, VerifyPairs
 from curator_dedup.fuzzy.write_signatures import WriteBands
 from curator_dedup.matching.clusters import components
 from curator_dedup.matching.decisions import document_column, read_columns
+from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.minhash.scheme import MinhashScheme
 
@@ -31,12 +34,15 @@ if TYPE_CHECKING:
     from curator_core.workflow import WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
-    from curator_dedup.matching.workflow import OutputMode, Pairs
+    from curator_dedup.matching.options import OutputMode
+    from curator_dedup.matching.workflow import Pairs
 
 __all__ = ["FuzzyDeduplicationWorkflow"]
 
 _PART_BYTES = 256 << 20
 """Text of candidates that are compared in one part."""
+_IN_MEMORY_PART_BYTES = 8 << 20
+"""The same for a corpus that is held in memory: small, so that threads share the work."""
 _RECORD_BYTES = 16
 
 
@@ -73,6 +79,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         bits: Size of a hash: 32 or 64.
         device: A torch device to make signatures on; the CPU, without torch, unless given.
         block_bytes: Size of a unit of work.
+        in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
     """
 
     kind: ClassVar[str] = "fuzzy"
@@ -101,21 +108,25 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         bits: Literal[32, 64] = 32,
         device: str | None = None,
         block_bytes: int = DEFAULT_BLOCK_BYTES,
+        in_memory_bytes: int = IN_MEMORY_BYTES,
     ) -> None:
         super().__init__(
             "fuzzy deduplication",
-            input_path=input_path,
-            cache_path=cache_path,
-            output_path=output_path,
-            content_field=text_field,
-            id_field=id_field,
-            perform_removal=perform_removal,
-            keep=keep,
-            score_field=score_field,
-            output_mode=output_mode,
-            compare_with=compare_with,
-            input_format=input_format,
-            block_bytes=block_bytes,
+            MatchingOptions(
+                input_path=input_path,
+                cache_path=cache_path,
+                output_path=output_path,
+                content_field=text_field,
+                id_field=id_field,
+                perform_removal=perform_removal,
+                keep=keep,
+                score_field=score_field,
+                output_mode=output_mode,
+                compare_with=compare_with,
+                input_format=input_format,
+                block_bytes=block_bytes,
+                in_memory_bytes=in_memory_bytes,
+            ),
         )
         if not 0 < threshold <= 1:
             raise ConfigError(f"threshold must be over 0 and at most 1, got {threshold}")
@@ -132,6 +143,10 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         self.verify = verify
         self.threshold = threshold
         self.device = device
+
+    @property
+    def reads_again(self) -> bool:
+        return self.perform_removal or self.verify
 
     @property
     def key_bytes(self) -> int:
@@ -157,7 +172,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
             return []
         gathering = [
             WorkflowStep(f"gather-{number}", lambda results, number=number: self._gather(results, number))  # type: ignore[misc]
-            for number in range(len(self.compare_with) + 1)
+            for number in self._gathered()
         ]
         return [
             WorkflowStep("candidates", self._candidates),
@@ -165,6 +180,10 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
             WorkflowStep("parts", self._parts),
             WorkflowStep("verify", self._verify),
         ]
+
+    def _gathered(self) -> range:
+        """Return the corpora whose candidates are collected: none where this one is gone through for them."""
+        return range(0 if self.is_in_memory else len(self.compare_with) + 1)
 
     def duplicate_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
         if not self.verify:
@@ -175,7 +194,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
             first, second, similarity = (table.column(name).to_numpy() for name in table.column_names)
             yield first, second, similarity
 
-    def _candidates(self, results: WorkflowResult) -> dict[str, int]:
+    def _candidates(self, results: WorkflowResult) -> dict[str, Any]:
         """Plan the verification: which pairs, in which parts, with which documents."""
         frames = [pl.DataFrame({"first": first, "second": second}) for first, second, _ in self.found_pairs(results)]
         pairs = (
@@ -186,14 +205,20 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         first, second = pairs["first"].to_numpy(), pairs["second"].to_numpy()
         sizes = document_column(self.batches(), "size")
         roots = components(len(sizes), [(first, second)])
-        plan = plan_verification(first, second, roots, sizes, part_bytes=_PART_BYTES)
+        part_bytes = _IN_MEMORY_PART_BYTES if self.is_in_memory else _PART_BYTES
+        plan = plan_verification(first, second, roots, sizes, part_bytes=part_bytes)
         cache = self.cache_path
         save_array(plan.first, f"{cache}/candidate-first.npy")
         save_array(plan.second, f"{cache}/candidate-second.npy")
         save_array(np.searchsorted(plan.pair_part, np.arange(plan.parts + 1)), f"{cache}/candidate-begins.npy")
         save_array(plan.documents, f"{cache}/wanted-documents.npy")
         save_array(plan.document_part.astype(np.int32), f"{cache}/wanted-parts.npy")
-        return {"pairs": len(plan.first), "documents": len(np.unique(plan.documents)), "parts": plan.parts}
+        return {
+            "pairs": len(plan.first),
+            "documents": len(np.unique(plan.documents)),
+            "parts": plan.parts,
+            "version": xxh3_64_hexdigest(np.concatenate([plan.first, plan.second]).tobytes()),
+        }
 
     def _gather(self, results: WorkflowResult, number: int) -> Pipeline | None:
         """Collect the candidates of one corpus: an earlier one, or, last, this one."""
@@ -216,19 +241,20 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
     def _parts(self, results: WorkflowResult) -> dict[str, int]:
         """Note which files have texts of which part."""
         files: list[list[tuple[str, str]]] = [[] for _ in range(results["candidates"]["parts"])]
-        for number in range(len(self.compare_with) + 1):
+        for number in self._gathered():
             for task in results[f"gather-{number}"] or ():
                 for part in task.meta["parts"]:
                     files[part].append((task.paths[0], task.task_id))
         with atomic_output(f"{self.cache_path}/parts.json") as file:
-            file.write(json.dumps(files).encode())
+            file.write(json.dumps({"version": results["candidates"]["version"], "files": files}).encode())
         return {"parts": len(files)}
 
     def _verify(self, results: WorkflowResult) -> Pipeline | None:
         if not results["parts"]["parts"]:
             return None
+        texts = CorpusTexts(self.corpus, self.numbering_path, self.content_field) if self.is_in_memory else None
         stages: list[ProcessingStage[Any, Any]] = [
-            ListCandidates(f"{self.cache_path}/parts.json"),
-            VerifyPairs(self.cache_path, self.scheme, self.threshold),
+            ListCandidates(self.cache_path),
+            VerifyPairs(self.cache_path, self.scheme, self.threshold, texts),
         ]
         return Pipeline(f"{self.name}: verify", stages=stages)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from curator_core.column_bytes import column_bytes
 from curator_core.errors import ConfigError
-from curator_dedup.matching.keyed_documents import WriteKeys
+from curator_dedup.matching.keyed_documents import WriteKeys, text_column
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.minhash.signing import sign
 
@@ -56,9 +56,9 @@ class WriteBands(WriteKeys):
         """Return the keys of all bands of all documents."""
         from curator_dedup.kernels.bands import band_keys
 
-        text = column_bytes(batch.text(self.content_field).to_arrow())
+        text = column_bytes(text_column(batch, self.content_field))
         signatures, shingles = sign(text, self.scheme, device=self.device)
-        chosen = np.flatnonzero(shingles)
+        chosen = np.flatnonzero(shingles if text.is_null is None else (shingles > 0) & ~text.is_null)
         keys = np.empty((len(chosen), self.bands + 1), np.uint64)
         marks = np.empty(len(chosen), np.uint32)
         band_keys(signatures, chosen, self.bands, keys, marks)

@@ -17,6 +17,7 @@ from curator_dedup.lines.remove_lines import NOTHING_LEFT, RemoveLines
 from curator_dedup.lines.write_lines import WriteLineHashes
 from curator_dedup.matching.decisions import read_columns
 from curator_dedup.matching.find_pairs import ListPartitions
+from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         max_copies: How many copies of a line may stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
+        in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
     """
 
     kind: ClassVar[str] = "lines"
@@ -109,21 +111,19 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         max_copies: int = 1,
         input_format: str | None = None,
         block_bytes: int = DEFAULT_BLOCK_BYTES,
+        in_memory_bytes: int = IN_MEMORY_BYTES,
     ) -> None:
         super().__init__(
             f"{unit} deduplication",
-            input_path=input_path,
-            cache_path=cache_path,
-            output_path=output_path,
-            content_field=text_field,
-            id_field=None,
-            perform_removal=True,
-            keep="first",
-            score_field=None,
-            output_mode="remove",
-            compare_with=None,
-            input_format=input_format,
-            block_bytes=block_bytes,
+            MatchingOptions(
+                input_path=input_path,
+                cache_path=cache_path,
+                output_path=output_path,
+                content_field=text_field,
+                input_format=input_format,
+                block_bytes=block_bytes,
+                in_memory_bytes=in_memory_bytes,
+            ),
         )
         if unit not in ("line", "paragraph"):
             raise ConfigError(f"unit={unit!r}", fix="use line or paragraph")

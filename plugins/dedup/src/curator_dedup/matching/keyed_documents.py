@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from curator_core.stage import Columns, NodeInfo, WorkerInfo
 
-__all__ = ["WriteKeys", "content_column"]
+__all__ = ["WriteKeys", "content_column", "text_column"]
 
 
 @dataclass
@@ -125,6 +125,18 @@ def content_column(task: TableBatch, name: str) -> Any:
             f"column {name!r} holds {kind}; text or bytes can be compared", fix="name the column with the content"
         )
     return column
+
+
+def text_column(task: TableBatch, name: str) -> Any:
+    """Return a column of text.
+
+    Raises:
+        StageError: There is none of that name, or it holds something else.
+    """
+    task.check_column(name)
+    kind = task.data.schema.field(name).type
+    is_plain = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return task.data.column(name) if is_plain else task.text(name).to_arrow()
 
 
 def _has_bytes(kind: pa.DataType) -> bool:

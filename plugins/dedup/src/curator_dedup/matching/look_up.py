@@ -13,10 +13,13 @@ from curator_core.io.filesystems import open_filesystem
 from curator_core.io.formats import format_named
 from curator_core.tasks import ROW_COLUMN, FileSlice
 from curator_dedup.arrays import load_array
+from curator_dedup.held_tables import held_tables
 from curator_dedup.numbering import Numbering
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
 
     from curator_dedup.corpus import Corpus
 
@@ -59,6 +62,10 @@ class DocumentTexts:
         return (source, int(self._rows[number])) if source else ("", 0)
 
     def _texts(self, source: str, rows: set[int]) -> dict[int, str]:
+        held = self._found(held_tables(self._corpus.name, source), rows)
+        rows = rows - set(held)
+        if not rows:
+            return held
         begin, end = self._numbering.sources[source]
         pieces: list[FileSlice]
         if self._corpus.format_name == "jsonl" and compression_of(source) is None:
@@ -68,18 +75,22 @@ class DocumentTexts:
         elif end - begin <= _SMALL_FILE_DOCUMENTS:
             pieces = [FileSlice(source)]
         else:
-            return {}
-        texts: dict[int, str] = {}
+            return held
         try:
-            for piece in pieces:
-                for table in format_named(self._corpus.format_name).read(piece, columns=[self._field]):
-                    places = np.flatnonzero(np.isin(table.column(ROW_COLUMN).to_numpy(), list(rows)))
-                    for place in places.tolist():
-                        value = table.column(self._field)[place].as_py()
-                        if isinstance(value, str):
-                            texts[table.column(ROW_COLUMN)[place].as_py()] = value
+            read = format_named(self._corpus.format_name).read
+            tables = (table for piece in pieces for table in read(piece, columns=[self._field]))
+            return held | self._found(tables, rows)
         except (CuratorError, OSError, ValueError):  # a courtesy of the report: it must not cost the result
-            return texts
+            return held
+
+    def _found(self, tables: Iterable[pa.Table], rows: set[int]) -> dict[int, str]:
+        texts: dict[int, str] = {}
+        for table in tables:
+            numbers = table.column(ROW_COLUMN).to_numpy()
+            for place in np.flatnonzero(np.isin(numbers, list(rows))).tolist():
+                value = table.column(self._field)[place].as_py() if self._field in table.column_names else None
+                if isinstance(value, str):
+                    texts[int(numbers[place])] = value
         return texts
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from curator_core.io.filesystems import is_local, open_filesystem
 from curator_core.pipeline import Pipeline
 from curator_core.workflow import Workflow, WorkflowStep
 from curator_dedup.corpus import Corpus
+from curator_dedup.held_tables import holding
 from curator_dedup.index import Index
 from curator_dedup.matching.clusters import components, make_clusters
 from curator_dedup.matching.decisions import document_column, document_places, ids_of, read_columns, write_decisions
@@ -36,12 +38,12 @@ if TYPE_CHECKING:
     from curator_core.ledger.resume import Resume
     from curator_core.stage import ProcessingStage
     from curator_core.workflow import Watch, WorkflowResult
-    from curator_dedup.matching.clusters import Clusters, KeepRule
+    from curator_dedup.matching.clusters import Clusters
     from curator_dedup.matching.keyed_documents import WriteKeys
+    from curator_dedup.matching.options import MatchingOptions
 
-__all__ = ["MatchingWorkflow", "OutputMode", "Pairs"]
+__all__ = ["MatchingWorkflow", "Pairs"]
 
-OutputMode = Literal["remove", "tag"]
 Pairs: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]"
 """Numbers of the documents of pairs, and how similar they are, where that is known."""
 _PARTITION_BYTES = 64 << 20
@@ -55,60 +57,32 @@ class MatchingWorkflow(Workflow):
 
     Args:
         name: Name in reports.
-        input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
-        output_path: Folder for the documents that are left.
-        content_field: Column that is compared.
-        id_field: Column with ids; file and place unless given.
-        perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
-        keep: Which document of a cluster is kept.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
-        output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
-        input_format: Table format; found out from the files unless given.
-        block_bytes: Size of a unit of work.
+        options: What it is told about its corpus.
     """
 
     kind: ClassVar[str]
 
-    def __init__(  # noqa: PLR0913 - the facts of a corpus, by keyword
-        self,
-        name: str,
-        *,
-        input_path: str | list[str],
-        cache_path: str,
-        output_path: str | None,
-        content_field: str,
-        id_field: str | None,
-        perform_removal: bool,
-        keep: KeepRule,
-        score_field: str | None,
-        output_mode: OutputMode,
-        compare_with: str | list[str] | None,
-        input_format: str | None,
-        block_bytes: int,
-    ) -> None:
+    def __init__(self, name: str, options: MatchingOptions) -> None:
         super().__init__(name)
-        if perform_removal and output_path is None:
-            raise ConfigError(
-                f"{name}: removal needs a place to write to", fix="add output_path, or perform_removal: false"
-            )
-        if keep not in ("first", "longest", "best"):
-            raise ConfigError(f"{name}: keep={keep!r}", fix="use first, longest or best")
-        if (keep == "best") != (score_field is not None):
-            raise ConfigError(f"{name}: keep: best and score_field go together", fix="give both or neither")
-        if output_mode not in ("remove", "tag"):
-            raise ConfigError(f"{name}: output_mode={output_mode!r}", fix="use remove or tag")
-        self.corpus = Corpus(input_path, input_format, block_bytes)
-        self.cache_path = cache_path.rstrip("/") or "/"
-        self.output_path = output_path
-        self.content_field = content_field
-        self.id_field = id_field
-        self.perform_removal = perform_removal
-        self.keep = keep
-        self.score_field = score_field
-        self.output_mode = output_mode
-        self.compare_with = [compare_with] if isinstance(compare_with, str) else list(compare_with or ())
+        self.cache_path = options.cache_path.rstrip("/") or "/"
+        self.corpus = Corpus(
+            options.input_path,
+            options.input_format,
+            options.block_bytes,
+            name=self.cache_path,
+            held_columns=None if options.perform_removal else options.columns,
+        )
+        self.output_path = options.output_path
+        self.content_field = options.content_field
+        self.id_field = options.id_field
+        self.perform_removal = options.perform_removal
+        self.keep = options.keep
+        self.score_field = options.score_field
+        self.output_mode = options.output_mode
+        earlier = options.compare_with
+        self.compare_with = [earlier] if isinstance(earlier, str) else list(earlier or ())
+        self.columns = options.columns
+        self.in_memory_bytes = options.in_memory_bytes
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
@@ -154,7 +128,8 @@ class MatchingWorkflow(Workflow):
         make_folder(self.cache_path)
         if run_dir is None and is_local(open_filesystem(self.cache_path)[0]):
             run_dir = f"{self.cache_path}/run"
-        return self.summary(super().run(executor, run_dir, resume=resume, watch=watch))
+        with holding(self.corpus.name) if self.is_in_memory else nullcontext():
+            return self.summary(super().run(executor, run_dir, resume=resume, watch=watch))
 
     def summary(self, steps: WorkflowResult) -> Any:
         """Return what the steps came to."""
@@ -171,6 +146,16 @@ class MatchingWorkflow(Workflow):
         if self.perform_removal:
             steps.append(WorkflowStep("remove", self._remove))
         return steps
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the corpus is held in memory from one pass to the next."""
+        return self.reads_again and not self.compare_with and self.corpus.total_bytes <= self.in_memory_bytes
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether there is more than one pass over the input."""
+        return self.perform_removal
 
     # -- the corpora that are compared: earlier ones first, then this one --
 
@@ -231,9 +216,8 @@ class MatchingWorkflow(Workflow):
     # -- the steps --
 
     def _keys(self, results: WorkflowResult) -> Pipeline:  # noqa: ARG002 - the first step
-        columns = [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
-        self.corpus.check_columns(columns)
-        reading = self.corpus.reading(columns, name="dedup.read")
+        self.corpus.check_columns(self.columns)
+        reading = self.corpus.reading(self.columns, name="dedup.read")
         return Pipeline(f"{self.name}: keys", stages=[*reading, self.key_writer(self.partitions)])
 
     def _number(self, results: WorkflowResult) -> dict[str, int]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_core.errors import ConfigError
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_dedup.matching.find_pairs import FindPairs
+from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.perceptual.write_hashes import WritePieces
 
 if TYPE_CHECKING:
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
-    from curator_dedup.matching.workflow import OutputMode
+    from curator_dedup.matching.options import OutputMode
 
 __all__ = ["PerceptualDeduplicationWorkflow"]
 
@@ -44,6 +45,7 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
         compare_with: Caches of earlier workflows: what is like a row there is removed, and nothing there is.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
+        in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
     """
 
     kind: ClassVar[str] = "perceptual"
@@ -64,21 +66,25 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
         compare_with: str | list[str] | None = None,
         input_format: str | None = None,
         block_bytes: int = DEFAULT_BLOCK_BYTES,
+        in_memory_bytes: int = IN_MEMORY_BYTES,
     ) -> None:
         super().__init__(
             "perceptual deduplication",
-            input_path=input_path,
-            cache_path=cache_path,
-            output_path=output_path,
-            content_field=hash_field,
-            id_field=id_field,
-            perform_removal=perform_removal,
-            keep=keep,
-            score_field=score_field,
-            output_mode=output_mode,
-            compare_with=compare_with,
-            input_format=input_format,
-            block_bytes=block_bytes,
+            MatchingOptions(
+                input_path=input_path,
+                cache_path=cache_path,
+                output_path=output_path,
+                content_field=hash_field,
+                id_field=id_field,
+                perform_removal=perform_removal,
+                keep=keep,
+                score_field=score_field,
+                output_mode=output_mode,
+                compare_with=compare_with,
+                input_format=input_format,
+                block_bytes=block_bytes,
+                in_memory_bytes=in_memory_bytes,
+            ),
         )
         if not 0 <= max_distance <= _MOST_DISTANCE:
             raise ConfigError(f"max_distance must be from 0 to {_MOST_DISTANCE}, got {max_distance}")

@@ -14,6 +14,7 @@ from curator_core.pipeline import Pipeline
 from curator_core.workflow import WorkflowStep
 from curator_dedup.arrays import save_array
 from curator_dedup.matching.decisions import document_column, read_columns
+from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.semantic.assign import AssignClusters
 from curator_dedup.semantic.decide import clusters_of_partners
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from curator_core.stage import ProcessingStage
     from curator_core.workflow import WorkflowResult
     from curator_dedup.matching.keyed_documents import WriteKeys
-    from curator_dedup.matching.workflow import OutputMode
+    from curator_dedup.matching.options import OutputMode
     from curator_dedup.semantic.find_partners import KeepSemantic
 
 __all__ = ["SemanticDeduplicationWorkflow"]
@@ -65,6 +66,7 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         device: Where to compute, as torch calls it.
         seed: Start of the random numbers.
         block_bytes: Size of a unit of work.
+        in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
     """
 
     kind: ClassVar[str] = "semantic"
@@ -88,21 +90,24 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         device: str = "cpu",
         seed: int = 42,
         block_bytes: int = DEFAULT_BLOCK_BYTES,
+        in_memory_bytes: int = IN_MEMORY_BYTES,
     ) -> None:
         super().__init__(
             "semantic deduplication",
-            input_path=input_path,
-            cache_path=cache_path,
-            output_path=output_path,
-            content_field=embedding_field,
-            id_field=id_field,
-            perform_removal=perform_removal,
-            keep="first" if score_field is None else "best",
-            score_field=score_field,
-            output_mode=output_mode,
-            compare_with=None,
-            input_format=input_format,
-            block_bytes=block_bytes,
+            MatchingOptions(
+                input_path=input_path,
+                cache_path=cache_path,
+                output_path=output_path,
+                content_field=embedding_field,
+                id_field=id_field,
+                perform_removal=perform_removal,
+                keep="first" if score_field is None else "best",
+                score_field=score_field,
+                output_mode=output_mode,
+                input_format=input_format,
+                block_bytes=block_bytes,
+                in_memory_bytes=in_memory_bytes,
+            ),
         )
         if not 0 <= eps < 1:
             raise ConfigError(f"eps must be at least 0 and under 1, got {eps}")
@@ -118,6 +123,10 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         self.iterations = iterations
         self.device = device
         self.seed = seed
+
+    @property
+    def reads_again(self) -> bool:
+        return True
 
     @property
     def key_bytes(self) -> int:

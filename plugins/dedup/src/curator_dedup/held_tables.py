@@ -1,0 +1,88 @@
+"""Tables of a small corpus, held in this process from one pass over it to the next, so that they are decoded once.
+
+Holding changes no result: where a table is not there, as in another process, the file is read.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from curator_core.io.formats import format_named
+from curator_core.io.provenance import PROVENANCE_COLUMNS
+from curator_core.io.table_reader import ReadTable
+from curator_core.recording import current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curator_core.tasks import FileSlice
+
+__all__ = ["ReadHeld", "held_tables", "holding"]
+
+_HELD: dict[str, dict[FileSlice, list[pa.Table]]] = {}
+
+
+@contextmanager
+def holding(name: str) -> Iterator[None]:
+    """Hold what stages with this name read in this process, until the block ends.
+
+    Args:
+        name: Of the corpus: the folder of its cache.
+    """
+    _HELD[name] = {}
+    try:
+        yield
+    finally:
+        del _HELD[name]
+
+
+def held_tables(name: str, path: str) -> list[pa.Table]:
+    """Return the tables of a file that are held; none where nothing is."""
+    return [table for piece, tables in _HELD.get(name, {}).items() if piece.path == path for table in tables]
+
+
+@dataclass
+class ReadHeld(ReadTable):
+    """Read a corpus, or take what an earlier pass has read.
+
+    Args:
+        format: Table format.
+        columns: Columns to read; all, where None.
+        batch_bytes: Size of a table.
+        limits: Caps against hostile files.
+        batch_type: Type of task to make.
+        corpus_name: What the corpus is held under, where it is.
+        held_columns: Columns that are held: those that some pass needs; all, where None.
+    """
+
+    corpus_name: str = field(default="", kw_only=True)
+    held_columns: list[str] | None = field(default=None, kw_only=True)
+
+    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+        held = _HELD.get(self.corpus_name)
+        if held is None:
+            yield from super().read_piece(piece)
+            return
+        tables = held.get(piece)
+        if tables is None:
+            recording = current()
+            bad_records = len(recording.bad_records)
+            reader = format_named(self.format)
+            options: dict[str, Any] = {"batch_bytes": self.batch_bytes, "limits": self.limits}
+            tables = list(reader.read(piece, columns=self.held_columns, **options))
+            if len(recording.bad_records) == bad_records:  # a bad record is to be told in every pass
+                held[piece] = tables
+        for table in tables:
+            yield table if self.columns is None else _with_columns(table, self.columns)
+
+
+def _with_columns(table: pa.Table, columns: list[str]) -> pa.Table:
+    """Return some columns of a table and its provenance; a column that it lacks is null, as readers have it."""
+    names = [*(name for name in columns if name not in PROVENANCE_COLUMNS), *PROVENANCE_COLUMNS]
+    have = set(table.column_names)
+    arrays = [table.column(name) if name in have else pa.nulls(table.num_rows) for name in names]
+    return pa.Table.from_arrays(arrays, names=names)
