@@ -69,6 +69,10 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
     def outputs(self) -> Columns:
         return _columns(with_bytes=self.with_bytes)
 
+    def preflight(self) -> Sequence[str] | None:
+        """Say which columns there are: always the same ones."""
+        return _columns(with_bytes=self.with_bytes)
+
     def _read(self, piece: FileSlice) -> tuple[int | None, bytes | None]:
         largest = self.limits.max_file_bytes
         check_name(piece)
