@@ -217,7 +217,7 @@ def test_an_absurd_size_costs_no_memory(tmp_path):
     assert peak < 50e6
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sizes=st.lists(st.integers(0, 3000), min_size=1, max_size=30),
     block_bytes=st.integers(1, 20_000),
@@ -240,7 +240,7 @@ def test_pieces_of_any_size_give_every_sample_once_and_in_order(tmp_path_factory
     assert sum(sizes) < 2 * block_bytes + 6000 or result.stats["ReadScans.files"].tasks_out > 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_mutated_archives_never_crash(tmp_path_factory, seed):
     rng = random.Random(seed)

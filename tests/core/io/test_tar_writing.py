@@ -80,7 +80,7 @@ def test_the_same_rows_give_the_same_bytes_and_no_owner_or_time(tmp_path):
         assert {(info.mtime, info.uid, info.gid, info.mode) for info in tar} == {(0, 0, 0, 0o644)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.dictionaries(
         st.text(

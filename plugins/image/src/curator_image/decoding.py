@@ -85,7 +85,7 @@ def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, margin: int, 
 
 
 def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wanted: int | None) -> Image.Image:
-    view = memoryview(data)
+    view = memoryview(data).cast("B")  # Arrow says that its bytes are signed
     frame = read_jpeg_frame(view)
     assert frame is not None, "who read the header has seen it"
     *_, is_progressive, orientation = frame
@@ -95,9 +95,11 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wante
     factor = 1
     while wanted is not None and factor < 8 and min(header.width, header.height) >= wanted * factor * 2:  # noqa: PLR2004
         factor *= 2
-    size = (-(-header.width // factor), -(-header.height // factor))
     turbo = _turbo_jpeg()
-    image = _pillow_jpeg(data, mode, size) if turbo is None else _turbo_decoded(turbo, view, mode, size)
+    if turbo is None:
+        image = _pillow_jpeg(data, mode, (header.width // factor, header.height // factor))
+    else:
+        image = _turbo_decoded(turbo, view, mode, (-(-header.width // factor), -(-header.height // factor)))
     return image if orientation == 1 else image.transpose(_TURNS[orientation])
 
 
@@ -179,7 +181,7 @@ def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
 def _at_least(size: tuple[int, int], side: int) -> tuple[int, int]:
     """Return a size of the same shape whose shorter side is ``side``, but never a larger one."""
     shorter = min(size)
-    return size if shorter <= side else (max(1, size[0] * side // shorter), max(1, size[1] * side // shorter))
+    return size if shorter <= side else (round(size[0] * side / shorter), round(size[1] * side / shorter))
 
 
 def _scaled(image: Image.Image, side: int) -> Image.Image:

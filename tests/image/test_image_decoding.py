@@ -1,0 +1,171 @@
+"""Decoding: every kind of image as a viewer shows it, scaled while decoding, damage refused, bombs never unpacked."""
+
+import random
+import struct
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+from picture_files import encoded, scene
+from PIL import Image, ImageOps
+
+from curator_core.errors import DataError
+from curator_image import decoding
+from curator_image.decoding import decode_grey, decode_rgb
+
+
+def close(found, expected, tolerance=3):
+    difference = np.abs(np.asarray(found, np.int16) - np.asarray(expected, np.int16))
+    return found.shape == np.asarray(expected).shape and difference.mean() <= tolerance
+
+
+def test_transparency_is_over_white():
+    image = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
+    image.putpixel((0, 0), (0, 0, 255, 255))
+    pixels = decode_rgb(encoded(image, "PNG"))
+    assert pixels[0, 0].tolist() == [0, 0, 255]
+    assert pixels[1, 1].tolist() == [255, 255, 255]
+    palette = Image.new("P", (4, 4), 1)
+    palette.putpalette([0, 0, 0, 9, 9, 9])
+    data = encoded(palette, "PNG", transparency=1)
+    assert (decode_rgb(data) == 255).all()
+    assert decode_grey(encoded(Image.new("LA", (3, 3), (10, 0)), "PNG"), side=8).getpixel((1, 1)) == 255
+
+
+def test_palettes_become_colours():
+    image = scene().quantize(64)
+    assert close(decode_rgb(encoded(image, "GIF")), image.convert("RGB"))
+    assert close(decode_rgb(encoded(image, "PNG")), image.convert("RGB"))
+
+
+def test_sixteen_bits_and_floats_are_scaled():
+    values = np.linspace(0, 65535, 64 * 64).reshape(64, 64)
+    for file_format in ("PNG", "TIFF"):
+        grey = np.asarray(decode_grey(encoded(Image.fromarray(values.astype(np.uint16)), file_format), side=64))
+        assert (grey[0, 0], grey[-1, -1]) == (0, 255)
+        assert 120 <= grey.mean() <= 134
+    floats = np.asarray(decode_grey(encoded(Image.fromarray(values.astype(np.float32)), "TIFF"), side=64))
+    assert (floats.min(), floats.max()) == (0, 255)
+
+
+def test_cmyk_becomes_rgb():
+    image = scene().convert("CMYK")
+    for file_format, tolerance in (("TIFF", 1), ("JPEG", 6)):
+        assert close(decode_rgb(encoded(image, file_format)), image.convert("RGB"), tolerance)
+    assert decode_grey(encoded(image.resize((2000, 1500)), "JPEG"), side=100).size == (133, 100)
+
+
+def test_of_animations_the_first_frame_counts():
+    frames = [Image.new("RGB", (20, 10), colour) for colour in ("red", "lime", "blue")]
+    for file_format in ("GIF", "WEBP", "PNG"):
+        data = encoded(frames[0], file_format, save_all=True, append_images=frames[1:])
+        assert close(decode_rgb(data), frames[0], 3)
+
+
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_images_are_turned_as_exif_says(file_format, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    image = scene(width=80, height=60)
+    options = {"quality": 95, "subsampling": 0} if file_format == "JPEG" else {}
+    data = encoded(image, file_format, exif=exif, **options)
+    image.getexif()[0x0112] = orientation
+    expected = ImageOps.exif_transpose(image)
+    image.getexif().clear()
+    assert close(decode_rgb(data), expected, 12)
+    assert decode_grey(data, side=400).size == expected.size
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"subsampling": 0}, {"quality": 30}])
+@pytest.mark.parametrize("size", [(1024, 768), (333, 777), (40, 2000), (5, 5)])
+def test_with_and_without_simplejpeg_the_pixels_are_the_same(monkeypatch, options, size):
+    for mode in ("RGB", "L"):
+        data = encoded(scene(3).resize(size).convert(mode), "JPEG", **options)
+        grey, rgb = np.asarray(decode_grey(data, side=128)), decode_rgb(data, side=64)
+        with monkeypatch.context() as patched:
+            patched.setattr(decoding, "_turbo_jpeg", lambda: None)
+            np.testing.assert_array_equal(np.asarray(decode_grey(data, side=128)), grey)
+            np.testing.assert_array_equal(decode_rgb(data, side=64), rgb)
+        assert min(grey.shape) == min(128, *size)
+
+
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
+def test_a_scaled_decode_is_near_the_full_one(file_format):
+    image = scene(5, 1280, 960)
+    data = encoded(image, file_format)
+    expected = image.convert("L").resize((341, 256), Image.Resampling.BOX)
+    assert close(np.asarray(decode_grey(data, side=256)), expected, 3)
+    assert decode_rgb(data, side=224).shape[:2] in ((448, 597), (480, 640))
+    assert decode_rgb(data).shape == (960, 1280, 3)
+
+
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
+def test_images_that_are_cut_off_or_mislabelled_are_refused(file_format):
+    data = encoded(scene(), file_format)
+    for damaged in (data[: len(data) // 2], data[:-100], b"", b"not an image", data[:12] + b"\0" * 500):
+        with pytest.raises(DataError):
+            decode_grey(damaged, side=64)
+        with pytest.raises(DataError):
+            decode_rgb(damaged)
+
+
+def test_bytes_behind_the_last_pixel_do_no_harm():
+    data = encoded(scene(), "JPEG")
+    assert decode_grey(data[:-2] + b"\0\0\0" + data[-2:], side=64).size == (85, 64)
+    assert decode_grey(data + b"trailer", side=64).size == (85, 64)
+
+
+def png_claiming(width, height):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
+
+
+def claiming(data, width, height):
+    """Return a JPEG, or a GIF, that claims another size."""
+    if data.startswith(b"GIF"):
+        return data[:6] + struct.pack("<HH", width, height) + data[10:]
+    at = next(at for at in range(len(data)) if data[at : at + 2] in (b"\xff\xc0", b"\xff\xc2"))
+    return data[: at + 5] + struct.pack(">HH", height, width) + data[at + 9 :]
+
+
+def test_pixel_bombs_are_refused_from_the_header_in_bounded_memory():
+    small = scene(width=16, height=16)
+    bombs = [
+        png_claiming(50_000, 50_000),
+        claiming(encoded(small, "JPEG"), 60_000, 60_000),
+        claiming(encoded(small, "JPEG", progressive=True), 60_000, 60_000),
+        claiming(encoded(small, "GIF"), 60_000, 60_000),
+    ]
+    decode_grey(encoded(small, "PNG"), side=8)  # Pillow's own modules are not what is measured
+    tracemalloc.start()
+    for bomb in bombs:
+        with pytest.raises(DataError, match="more than 89,478,485"):
+            decode_grey(bomb, side=64)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+    with pytest.raises(DataError, match="more than 100;"):
+        decode_rgb(encoded(small, "PNG"), max_pixels=100)
+
+
+def test_a_progressive_jpeg_of_thousands_of_scans_is_refused():
+    data = encoded(scene(), "JPEG", progressive=True)
+    start = data.rindex(b"\xff\xda")
+    with pytest.raises(DataError, match="scans"):
+        decode_grey(data[:start] + data[start:-2] * 300 + data[-2:], side=64)
+
+
+def test_damaged_metadata_of_a_sound_picture_does_no_harm():
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    rng = random.Random(1)
+    for _ in range(20):
+        raw = bytearray(exif.tobytes())
+        raw[rng.randrange(6, len(raw))] = rng.randrange(256)
+        for file_format in ("JPEG", "PNG", "WEBP"):
+            assert decode_rgb(encoded(scene(), file_format, exif=bytes(raw))).shape[2] == 3

@@ -1,0 +1,141 @@
+"""Images through tar archives and Parquet files: bytes untouched, keys kept, the same on every executor."""
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from picture_files import blurred, encoded, scene
+
+from curator_core import LocalExecutor, Pipeline, StreamingExecutor
+from curator_core.cli import main
+from curator_image import AspectFilter, Phash, QualityFilter, ReadParquet, ReadTar, SizeFilter, WriteParquet, WriteTar
+
+FORMATS = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP", "gif": "GIF", "bmp": "BMP", "tif": "TIFF"}
+
+
+def add(tar, name, content):
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    tar.addfile(info, io.BytesIO(content))
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory):
+    """Two archives: images of every format with captions, one blurred, one too small, one broken."""
+    folder = tmp_path_factory.mktemp("shards")
+    originals = {}
+    for shard in range(2):
+        with tarfile.open(folder / f"{shard}.tar", "w") as tar:
+            for number, (extension, file_format) in enumerate(FORMATS.items()):
+                key = f"shard{shard}/{number:03}"
+                content = encoded(scene(shard * 10 + number, 260, 220), file_format)
+                originals[key] = (extension, content)
+                add(tar, f"{key}.{extension}", content)
+                add(tar, f"{key}.txt", f"caption of {key}".encode())
+                add(tar, f"{key}.json", json.dumps({"n": number}).encode())
+            add(tar, f"shard{shard}/blurred.jpg", encoded(blurred(scene(3, 260, 220), 20)))
+            add(tar, f"shard{shard}/small.png", encoded(scene(4, 50, 50), "PNG"))
+            add(tar, f"shard{shard}/broken.jpg", encoded(scene(5, 260, 220))[:3000])
+    return folder, originals
+
+
+def stages(shards, output):
+    return [
+        ReadTar(str(shards)),
+        SizeFilter(min_width=100, min_height=100),
+        AspectFilter(),
+        QualityFilter(),
+        Phash(),
+        WriteTar(str(output)),
+    ]
+
+
+def members(folder):
+    found = {}
+    for path in sorted(Path(folder).glob("*.tar")):
+        with tarfile.open(path) as tar:
+            found |= {info.name: tar.extractfile(info).read() for info in tar}
+    return found
+
+
+def check(result, output, originals):
+    found = members(output)
+    for key, (extension, content) in originals.items():
+        assert hashlib.sha256(found[f"{key}.{extension}"]).digest() == hashlib.sha256(content).digest()
+        assert found[f"{key}.txt"] == f"caption of {key}".encode()
+        assert json.loads(found[f"{key}.json"]).keys() == {"n", "phash"}
+    assert len(found) == 3 * len(originals)
+    assert sum(task.num_items for task in result) == len(originals)
+    assert result.stats["image.size_filter"].dropped == {"too_narrow": 2}
+    assert result.stats["image.quality_filter"].dropped == {"blurred": 2}
+    assert result.quarantined_count == 2
+
+
+def test_what_is_kept_comes_out_as_it_went_in(shards, tmp_path):
+    folder, originals = shards
+    result = Pipeline(stages=stages(folder, tmp_path)).run(LocalExecutor())
+    check(result, tmp_path, originals)
+    assert [record.source for record in result.quarantined] == [str(folder / "0.tar"), str(folder / "1.tar")]
+    with tarfile.open(folder / "0.tar") as tar:
+        assert result.quarantined[0].row == tar.getmember("shard0/broken.jpg").offset
+
+
+def test_the_streaming_executor_makes_the_same_files(shards, tmp_path, ray_session):
+    folder, originals = shards
+    Pipeline(stages=stages(folder, tmp_path / "local")).run(LocalExecutor())
+    result = Pipeline(stages=stages(folder, tmp_path / "streaming")).run(StreamingExecutor())
+    check(result, tmp_path / "streaming", originals)
+    names = sorted(path.name for path in (tmp_path / "local").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "streaming").iterdir())
+    for name in names:
+        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "streaming" / name).read_bytes()
+
+
+def test_parquet_keeps_the_bytes(shards, tmp_path):
+    folder, originals = shards
+    Pipeline(stages=[ReadTar(str(folder)), SizeFilter(min_width=1, min_height=1), WriteParquet(str(tmp_path))]).run()
+    (batch,) = Pipeline(stages=[ReadParquet(str(tmp_path))]).run(LocalExecutor())
+    rows = {row["key"]: row for row in batch.data.to_pylist()}
+    for key, (_, content) in originals.items():
+        assert rows[key]["bytes"] == content
+
+
+STEPS = """
+version: 1
+name: unique-images
+steps:
+  - name: look
+    stages:
+      - image.read_tar: {{paths: "{shards}"}}
+      - image.quality_filter: {{min_sharpness: 5}}
+      - image.phash
+      - image.write_parquet: {{path: "{work}/looked-at"}}
+  - name: exact
+    workflow:
+      dedup.exact: {{input_path: "{work}/looked-at", cache_path: "{work}/exact", output_path: "{work}/unlike",
+                     text_field: bytes, id_field: key}}
+  - name: near
+    workflow:
+      dedup.perceptual: {{input_path: "{work}/unlike", cache_path: "{work}/near", output_path: "{work}/unique",
+                          id_field: key}}
+  - name: pack
+    stages:
+      - image.read_parquet: {{paths: "{work}/unique"}}
+      - image.write_tar: {{path: "{work}/shards"}}
+"""
+
+
+def test_duplicates_are_removed_by_one_file_of_steps(tmp_path, capsys):
+    shard = tmp_path / "a.tar"
+    with tarfile.open(shard, "w") as tar:
+        for number in range(6):
+            picture = scene(number, 300, 240)
+            add(tar, f"{number}.png", encoded(picture, "PNG"))
+            add(tar, f"{number}_again.png", encoded(picture, "PNG"))
+            add(tar, f"{number}_small.jpg", encoded(picture.resize((200, 160)), "JPEG", quality=60))
+    (tmp_path / "steps.yaml").write_text(STEPS.format(shards=shard, work=tmp_path))
+    assert main(["run", str(tmp_path / "steps.yaml"), "--quiet"]) == 0, capsys.readouterr()
+    assert sorted(name for name in members(tmp_path / "shards") if "json" not in name) == [f"{n}.png" for n in range(6)]
