@@ -69,9 +69,10 @@ def make_video(
     return str(path)
 
 
-def tone(seconds, *, rate=48_000, hertz=440.0):
-    """A sine in pieces of 20 ms."""
-    samples = (0.5 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
+def tone(seconds, *, rate=48_000):
+    """A tone that rises from 300 Hz by 150 Hz a second, in pieces of 20 ms: no part of it is like another."""
+    time = np.arange(round(seconds * rate)) / rate
+    samples = (0.5 * np.sin(2 * np.pi * (300 * time + 75 * time**2))).astype(np.float32)
     for start in range(0, len(samples), 960):
         piece = np.zeros((1, 960), np.float32)
         part = samples[start : start + 960]

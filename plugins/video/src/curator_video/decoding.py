@@ -76,7 +76,8 @@ def decode_frames(
         start_s: First time.
         end_s: Time to stop at; None for the end of the file.
         options: More options for the decoder.
-        needed: Lets the caller skip frames while it goes on: those before this time may be left out.
+        needed: Lets the caller skip frames: decoding begins at the key frame before this time, and those that end
+            before it may be left out.
 
     Raises:
         DataError: A packet or frame is damaged, the file ends before the span does, or the time is up.
@@ -84,7 +85,7 @@ def decode_frames(
     video.stream.codec_context.options = {**video.stream.codec_context.options, **(options or {})}
     limit = math.inf if end_s is None else end_s - TIME_SLACK_S
     reached = 0.0
-    for frame in _from_key_frame(video, start_s, needed or Needed(start_s)):
+    for frame in _from_key_frame(video, needed or Needed(start_s)):
         if frame.time_s >= limit:
             return
         reached = frame.end_s
@@ -143,8 +144,9 @@ def _tagged_duration_s(stream: VideoStream) -> float | None:
         return None
 
 
-def _from_key_frame(video: OpenVideo, start_s: float, needed: Needed) -> Iterator[ShownFrame]:
+def _from_key_frame(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
     """Decode from a key frame at or before a time; frames before it come out, too."""
+    start_s = needed.time_s
     if start_s <= TIME_SLACK_S:
         if video.has_moved:
             seek_to(video, 0.0)
@@ -172,7 +174,8 @@ def _decode(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
     for packet in video.container.demux(video.stream):
         video.deadline.check()
         check_packet(packet, video)
-        is_early = packet.pts is not None and (packet.pts - first_pts + 1) * tick_s < needed.time_s
+        shown_ticks = packet.duration or video.frame_s / tick_s
+        is_early = packet.pts is not None and (packet.pts - first_pts + shown_ticks) * tick_s < needed.time_s
         context.skip_frame = "NONREF" if is_early else "DEFAULT"
         for picture in packet.decode():
             video.deadline.check()

@@ -40,8 +40,10 @@ def every_seconds(start_s: float, end_s: float, every_s: float) -> list[float]:
     return [start_s + number * every_s for number in range(count)]
 
 
-def frames_at(video: OpenVideo, times_s: Sequence[float], end_s: float | None) -> list[ShownFrame]:
-    """Return the first frame at or after each time; the last one of the span where none follows.
+def frames_at(
+    video: OpenVideo, times_s: Sequence[float], start_s: float = 0.0, end_s: float | None = None
+) -> list[ShownFrame]:
+    """Return the frame of a span that is shown at each time, or the next one where none is.
 
     A frame that serves several times comes out once. Frames that no wanted one depends on are not decoded where the
     codec allows it, and long gaps are jumped over.
@@ -49,40 +51,30 @@ def frames_at(video: OpenVideo, times_s: Sequence[float], end_s: float | None) -
     Args:
         video: The video.
         times_s: Times to look at, ascending.
+        start_s: Start of the span.
         end_s: End of the span; None for the end of the file.
 
     Raises:
         DataError: There is no frame in the span, or it cannot be decoded.
     """
-    found: list[ShownFrame] = []
     needed = Needed(times_s[0])
-    frames = decode_frames(video, times_s[0], end_s, needed=needed)
-    last: ShownFrame | None = None
+    frames = decode_frames(video, start_s, end_s, needed=needed)
+    found: list[ShownFrame] = []
+    shown = next(frames, None)
+    following = None
     for time_s in times_s:
-        if last is not None and last.time_s >= time_s - TIME_SLACK_S:
-            continue
-        if last is not None and time_s - last.time_s > _SEEK_S:
-            frames = decode_frames(video, time_s, end_s, needed=needed)
+        if shown is not None and time_s - shown.time_s > _SEEK_S and needed.time_s < time_s - _SEEK_S:
+            needed.time_s = time_s
+            frames = decode_frames(video, start_s, end_s, needed=needed)
+            shown, following = next(frames, shown), None
         needed.time_s = time_s
-        latest = None
-        for frame in frames:
-            latest = frame
-            if frame.time_s >= time_s - TIME_SLACK_S:
+        while shown is not None and shown.end_s <= time_s + TIME_SLACK_S:
+            following = following or next(frames, None)
+            if following is None or following.time_s > time_s + TIME_SLACK_S:
                 break
-        if latest is None:  # the span has ended
-            break
-        found.append(latest)
-        last = latest
-    if not found:
-        found = list(_last_frame(video, times_s[0], end_s))
+            shown, following = following, None
+        if shown is not None and shown not in found[-1:]:
+            found.append(shown)
     if not found:
         raise DataError("there is no frame in the span", source=video.uri)
     return found
-
-
-def _last_frame(video: OpenVideo, time_s: float, end_s: float | None) -> Sequence[ShownFrame]:
-    """Return the frame that is still shown at a time after which none follows."""
-    last = None
-    for frame in decode_frames(video, max(0.0, time_s - _SEEK_S), end_s):
-        last = frame
-    return () if last is None else (last,)

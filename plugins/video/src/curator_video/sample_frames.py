@@ -29,9 +29,9 @@ __all__ = ["SampleFrames"]
 class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
     """Add ``count`` frames of each clip, or one every ``every_s`` seconds, as JPEG files.
 
-    The frame at a time is the first that is shown then or later; ``count`` frames are those in the middle of as many
-    equal parts. A clip with fewer frames gives fewer. Frames come out upright. With ``layout: rows`` there is one row
-    per frame, with its picture in ``bytes``, so that stages for images can work on them.
+    ``count`` frames are those that are shown in the middle of as many equal parts of the clip. A clip with fewer frames
+    gives fewer. Frames come out upright. With ``layout: rows`` there is one row per frame, with its picture in
+    ``bytes``, so that stages for images can work on them.
 
     >>> SampleFrames(count=4).outputs(), SampleFrames(every_s=1, layout="rows").outputs()
     (['frames', 'frame_times_s'], ['bytes', 'frame_time_s'])
@@ -118,4 +118,5 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
             else:
                 times = evenly_spaced(clip.start_s, end_s, min(self.count or 1, self.max_frames))
             encoder = JpegEncoder(self.quality, self.max_side)
-            return [(frame.time_s, encoder.encode(frame.picture)) for frame in frames_at(video, times, clip.end_s)]
+            frames = frames_at(video, times, clip.start_s, clip.end_s)
+            return [(frame.time_s, encoder.encode(frame.picture)) for frame in frames]
