@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
     from curator_text.metrics.text_bytes import TextBytes
 
-__all__ = ["Block", "WordBlock", "blocks", "word_blocks", "word_room"]
+__all__ = ["ALL_BYTES", "Block", "WordBlock", "blocks", "word_blocks", "word_room"]
 
 BLOCK_BYTES = 1 << 17
 """Bytes of documents in a block, unless a single document has more."""
+ALL_BYTES = 1 << 62
+"""For kernels that make nothing of documents but numbers."""
 PADDING = 64
 """Bytes that kernels may read behind a document."""
 
@@ -43,34 +45,40 @@ class Block:
     size_bytes: int
 
 
-def blocks(column: TextBytes) -> Iterator[Block]:
+def blocks(column: TextBytes, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
     """Yield the documents that are to be measured.
 
     >>> import polars as pl
     >>> from curator_text.metrics.text_bytes import text_bytes
     >>> [block.rows.tolist() for block in blocks(text_bytes(pl.Series(["one", "two"])))]
     [[0, 1]]
+
+    Args:
+        column: The documents.
+        block_bytes: Bytes of documents in a block, unless a single document has more.
     """
     rows = column.rows_to_measure
     offsets = column.offsets
     # The last documents are copied to where something may be read behind them.
     padded_from = int(np.searchsorted(offsets[1:], len(column.data) - PADDING, side="right"))
     first_padded = int(np.searchsorted(rows, padded_from))
-    yield from _cut(column.data, offsets, rows[:first_padded])
+    yield from _cut(column.data, offsets, rows[:first_padded], block_bytes)
     if first_padded < len(rows):
         begin = int(offsets[padded_from])
         tail = np.concatenate([column.data[begin:], np.zeros(PADDING, dtype=np.uint8)])
-        yield from _cut(tail, offsets - begin, rows[first_padded:])
+        yield from _cut(tail, offsets - begin, rows[first_padded:], block_bytes)
 
 
-def _cut(data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> Iterator[Block]:
+def _cut(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64], block_bytes: int
+) -> Iterator[Block]:
     if not len(rows):
         return
     sizes = np.cumsum(offsets[rows + 1] - offsets[rows])
     data, offsets = read_only(data), read_only(np.ascontiguousarray(offsets))
     first, done = 0, 0
     while first < len(rows):
-        last = max(first + 1, int(np.searchsorted(sizes, done + BLOCK_BYTES, side="right")))
+        last = max(first + 1, int(np.searchsorted(sizes, done + block_bytes, side="right")))
         total = int(sizes[last - 1])
         yield Block(data, offsets, read_only(np.ascontiguousarray(rows[first:last])), total - done)
         first, done = last, total

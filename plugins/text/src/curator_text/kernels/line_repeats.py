@@ -4,114 +4,105 @@
 # numba reads these functions; their types are those of the arrays they are called with.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from curator_text.kernels.bytes_at import byte_at
-from curator_text.kernels.code_points import is_space, size_of_space
 from curator_text.kernels.compiling import inlined, kernel
-from curator_text.kernels.rolling_hash import SEED, finish, mix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from curator_text.kernels.hashing import hash_bytes, hash_pair
+from curator_text.kernels.line_metrics import skip_space
+from curator_text.kernels.vector import count_bits, equal_bits, first_bit, trail_bits
 
 __all__ = ["repeat_counts"]
 
 _FEW = 12
 """Up to so many, comparing each with each is faster than a hash table."""
+_ONE = np.uint64(1)
+_SEED = np.uint64(0xCBF29CE484222325)
 
 
 @kernel
-def repeat_counts(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> None:
+def repeat_counts(data, offsets, rows, pages, kinds, counts):
     """Fill ``counts[unit, :, document]`` for lines (unit 0) and paragraphs (unit 1).
 
     Args:
-        data: UTF-8 bytes of the documents.
+        data: UTF-8 bytes of the documents; 64 more can be read behind the last.
         offsets: Where they start and end.
         rows: Documents to count.
+        pages: Pages of the table of characters.
+        kinds: Kinds of characters.
         counts: For each unit: how many, how many different, characters in all, characters in different ones.
     """
-    line_hashes = np.empty(64, dtype=np.uint64)
-    line_chars = np.empty(64, dtype=np.int64)
-    part_hashes = np.empty(64, dtype=np.uint64)
-    part_chars = np.empty(64, dtype=np.int64)
-    table = np.empty(64, dtype=np.int32)
+    text = np.int64(data.ctypes.data)
+    pages_at = np.int64(pages.ctypes.data)
+    kinds_at = np.int64(kinds.ctypes.data)
+    room = 64
+    ends = np.empty(room, dtype=np.int64)  # of lines, and
+    trails = np.empty(room, dtype=np.int64)  # bytes up to there that are not the first of a character
+    line_hashes = np.empty(room, dtype=np.uint64)
+    line_chars = np.empty(room, dtype=np.int64)
+    part_hashes = np.empty(room, dtype=np.uint64)
+    part_chars = np.empty(room, dtype=np.int64)
+    table = np.empty(2 * room, dtype=np.int32)
     for number in range(rows.size):
         row = rows[number]
-        i, end = offsets[row], offsets[row + 1]
+        begin, end = offsets[row], offsets[row + 1]
+        all_lines, all_trails = 0, 0
+        for base in range(begin, end, 64):
+            valid = ~np.uint64(0) if end - base >= 64 else (_ONE << np.uint64(end - base)) - _ONE
+            feeds = equal_bits(text, base, 0x0A) & valid
+            trail = trail_bits(text, base) & valid
+            if all_lines + 65 > room:
+                room *= 2
+                ends = np.concatenate((ends, np.empty_like(ends)))
+                trails = np.concatenate((trails, np.empty_like(trails)))
+            while feeds:
+                position = first_bit(feeds)
+                feeds &= feeds - _ONE
+                ends[all_lines] = base + position
+                trails[all_lines] = all_trails + count_bits(trail & ((_ONE << np.uint64(position)) - _ONE))
+                all_lines += 1
+            all_trails += count_bits(trail)
+        ends[all_lines] = end
+        trails[all_lines] = all_trails
+        if line_hashes.size < room:
+            line_hashes = np.empty(room, dtype=np.uint64)
+            line_chars = np.empty(room, dtype=np.int64)
+            part_hashes = np.empty(room, dtype=np.uint64)
+            part_chars = np.empty(room, dtype=np.int64)
+            table = np.empty(2 * room, dtype=np.int32)
         lines = parts = 0
-        part_hash = SEED
+        part_hash = _SEED
         chars_of_part = 0
+        start, trails_before = begin, 0
+        i = 0
         while True:
-            start = i
-            hashed = SEED
-            continuation = 0
-            while i < end:
-                byte = byte_at(data, i)
-                if byte == 10:
-                    break
-                hashed = mix(hashed, byte)
-                continuation += (byte & 0xC0) == 0x80
-                i += 1
-            hashed = finish(hashed)
-            chars = i - start - continuation
-            if not _is_blank(data, start, i):
-                if lines == line_hashes.size:
-                    line_hashes = np.concatenate((line_hashes, line_hashes))
-                    line_chars = np.concatenate((line_chars, line_chars))
+            stop = ends[i]
+            hashed = hash_bytes(text, start, stop)
+            chars = stop - start - (trails[i] - trails_before)
+            if skip_space(text, start, stop, pages_at, kinds_at) < stop:
                 line_hashes[lines] = hashed
                 line_chars[lines] = chars
                 lines += 1
-            part_hash = mix(part_hash, hashed)
+            part_hash = hash_pair(part_hash, hashed)
             chars_of_part += chars
-            ends_here = i == end or (i + 1 < end and byte_at(data, i + 1) == 10)
-            if ends_here:
-                if parts == part_hashes.size:
-                    part_hashes = np.concatenate((part_hashes, part_hashes))
-                    part_chars = np.concatenate((part_chars, part_chars))
-                part_hashes[parts] = finish(part_hash)
+            if i == all_lines or (stop + 1 < end and ends[i + 1] == stop + 1):
+                part_hashes[parts] = part_hash
                 part_chars[parts] = chars_of_part
                 parts += 1
-                part_hash = SEED
+                part_hash = _SEED
                 chars_of_part = 0
-                if i == end:
+                if i == all_lines:
                     break
-                i += 2
+                i += 1  # the second newline
             else:
                 chars_of_part += 1  # the newline inside
-                i += 1
-        slots = 64
-        while slots < 2 * max(lines, parts):
-            slots *= 2
-        if table.size < slots:
-            table = np.empty(slots, dtype=np.int32)
+            start, trails_before = ends[i] + 1, trails[i]
+            i += 1
         _count_distinct(line_hashes[:lines], line_chars, table, counts[0, :, row])
         _count_distinct(part_hashes[:parts], part_chars, table, counts[1, :, row])
 
 
 @inlined
-def _is_blank(data, i, end):
-    while i < end:
-        if byte_at(data, i) < 0x80:
-            size = 1 if is_space(byte_at(data, i)) else 0
-        else:
-            size = size_of_space(data, i)
-        if size == 0:
-            return False
-        i += size
-    return True
-
-
-@inlined
-def _count_distinct(
-    hashes: NDArray[np.uint64], chars: NDArray[np.int64], table: NDArray[np.int32], counts: NDArray[np.int64]
-) -> None:
+def _count_distinct(hashes, chars, table, counts):
     slots = 64
     while slots < 2 * hashes.size:
         slots *= 2

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from curator_text.kernels import characters
+from curator_text.kernels.read_only import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +26,6 @@ URL_MARKS = "$-_@.&+/:=?#~!*(),"
 
 SPACE, DIGIT, LETTER, CONTENT, BRACKET, BULLET, ALPHA = (1 << bit for bit in range(7))
 """Bits of a character's kind. A letter is any with Unicode's Alphabetic property; alpha is ``str.isalpha``."""
-STOP_AT_SPACE, STOP_AT_SPECIAL, STOP_AT_MULTI_BYTE = 1, 2, 4
-"""Why the run over the bytes of a word stops: white space, one of ``# h`` and backspace, a character not in ASCII."""
-_SPECIAL = "#h\b"
 
 _ALPHABETIC_BUT_NOT_ALPHA = (
     "345 363-36F 5B0-5BD 5BF 5C1-5C2 5C4-5C5 5C7 610-61A 64B-657 659-65F 670 6D6-6DC 6E1-6E4 6E7-6E8 6ED 711 "
@@ -60,16 +58,10 @@ class SurfaceTables(NamedTuple):
 
     Args:
         kinds: Kind of every code point.
-        stops: For every byte, why to stop at it inside a word; zero for most of ASCII.
-        first_sums: For every byte of ASCII, one if content, and one in the upper half if a digit.
-        second_sums: For every byte of ASCII, one if a bracket, and one in the upper half if a letter.
         url_bytes: Which bytes an address consists of, but for the per cent sign.
     """
 
     kinds: NDArray[np.uint8]
-    stops: NDArray[np.uint8]
-    first_sums: NDArray[np.uint64]
-    second_sums: NDArray[np.uint64]
     url_bytes: NDArray[np.bool_]
 
 
@@ -77,15 +69,10 @@ class SurfaceTables(NamedTuple):
 def surface_tables() -> SurfaceTables:
     """Return the tables; they are made once a process, in some milliseconds."""
     kinds = _kinds()
-    ascii_kinds = kinds[:0x80]
-    stops = np.full(256, STOP_AT_MULTI_BYTE, dtype=np.uint8)
-    stops[:0x80] = np.where(ascii_kinds & SPACE, STOP_AT_SPACE, 0)
-    stops[_points(_SPECIAL)] = STOP_AT_SPECIAL
     url_bytes = np.zeros(256, dtype=np.bool_)
-    url_bytes[:0x80] = (ascii_kinds & (DIGIT | LETTER)) > 0
+    url_bytes[:0x80] = (kinds[:0x80] & (DIGIT | LETTER)) > 0
     url_bytes[_points(URL_MARKS)] = True
-    first, second = _sums(ascii_kinds, CONTENT, DIGIT), _sums(ascii_kinds, BRACKET, LETTER)
-    return SurfaceTables(kinds, stops, first, second, url_bytes)
+    return SurfaceTables(read_only(kinds), read_only(url_bytes))
 
 
 def _kinds() -> NDArray[np.uint8]:
@@ -107,12 +94,6 @@ def _kinds() -> NDArray[np.uint8]:
     kinds[_points(BRACKETS)] |= BRACKET
     kinds[_points(BULLETS)] |= BULLET
     return kinds
-
-
-def _sums(ascii_kinds: NDArray[np.uint8], low: int, high: int) -> NDArray[Any]:
-    sums = np.zeros(256, dtype=np.uint64)
-    sums[:0x80] = ((ascii_kinds & low) > 0) + (((ascii_kinds & high) > 0).astype(np.uint64) << np.uint64(32))
-    return sums
 
 
 def _points(text: str) -> list[int]:

@@ -19,10 +19,13 @@ _UNITS = ("lines", "paragraphs")
 
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
+    from curator_text.kernels.blocks import ALL_BYTES, blocks
     from curator_text.kernels.line_repeats import repeat_counts
+    from curator_text.kernels.split_tables import split_tables
 
     counts = np.zeros((2, 4, texts.num_documents), dtype=np.int64)
-    repeat_counts(texts.data, texts.offsets, texts.rows_to_measure, counts)
+    for block in blocks(texts, ALL_BYTES):
+        repeat_counts(block.data, block.offsets, block.rows, *split_tables()[:2], counts)
     names = ("{}", "distinct_{}", "chars_in_{}", "chars_in_distinct_{}")
     return {name.format(unit): counts[u, k] for u, unit in enumerate(_UNITS) for k, name in enumerate(names)}
 

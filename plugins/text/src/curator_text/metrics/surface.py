@@ -17,11 +17,13 @@ __all__ = ["SURFACE"]
 
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
+    from curator_text.kernels.blocks import ALL_BYTES, blocks
     from curator_text.kernels.surface import METRICS, surface_counts
     from curator_text.kernels.surface_tables import surface_tables
 
     counts = np.zeros((len(METRICS), texts.num_documents), dtype=np.int64)
-    surface_counts(texts.data, texts.offsets, texts.rows_to_measure, *surface_tables(), counts)
+    for block in blocks(texts, ALL_BYTES):
+        surface_counts(block.data, block.offsets, block.rows, *surface_tables(), counts)
     return dict(zip(METRICS, counts, strict=True))
 
 
