@@ -7,6 +7,7 @@ import pyarrow as pa
 import soundfile
 
 from curator_audio import AudioBatch
+from curator_core import LocalExecutor, Pipeline
 
 FORMATS = {
     "wav": ("WAV", "PCM_16"),
@@ -46,3 +47,40 @@ def batch_of(*contents, field="bytes", **columns):
         "_row": pa.array([0] * len(contents), pa.int64()),
     }
     return AudioBatch(data=pa.table(table), task_id="sounds")
+
+
+_VOWELS = [(730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (530, 1840, 2480), (570, 840, 2410)]
+_WIDTHS = (80, 100, 140)
+
+
+def babble(seconds, rate=16_000, *, seed=0, pitch=120.0):
+    """Return what detectors take for speech, (frames, 1): a gliding voice through the formants of vowels."""
+    draw = np.random.default_rng(seed)
+    time = np.arange(round(seconds * rate)) / rate
+    glide = pitch * (1 + 0.1 * np.sin(2 * np.pi * 0.7 * time) + 0.05 * np.sin(2 * np.pi * 2.3 * time))
+    voice = np.diff(np.floor(np.cumsum(glide) / rate), prepend=0) + draw.standard_normal(len(time)) * 0.02
+    spoken = np.zeros(len(time))
+    start = 0
+    while start < len(time):
+        syllable = voice[start : start + int(rate * draw.uniform(0.14, 0.26))]
+        count = len(syllable)
+        omega = 2 * np.pi * np.fft.rfftfreq(2 * count, 1 / rate)
+        response = np.ones(len(omega), complex)
+        for hertz, width in zip(_VOWELS[draw.integers(len(_VOWELS))], _WIDTHS, strict=True):
+            peak = (2 * np.pi * hertz) ** 2
+            response *= peak / (peak - omega**2 + 2j * np.pi * width * omega)
+        sounding = np.fft.irfft(np.fft.rfft(syllable, 2 * count) * response, 2 * count)[:count]
+        spoken[start : start + count] = sounding * np.sin(np.pi * np.arange(count) / count) ** 0.5
+        start += count
+    return (spoken / np.abs(spoken).max() / 2).astype(np.float32)[:, None]
+
+
+def silence(seconds, rate=16_000, *, level=1e-4):
+    """Return almost nothing, (frames, 1)."""
+    return (np.random.default_rng(1).standard_normal((round(seconds * rate), 1)) * level).astype(np.float32)
+
+
+def run(stage, *tasks):
+    """Run a stage on tasks; return the result, and its rows."""
+    result = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=list(tasks))
+    return result, [row for batch in result for row in batch.data.to_pylist()]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from recordings import FORMATS, batch_of, decoded, encoded, tone
 
 from curator_audio import Resample, SilenceFilter
-from curator_audio.decoding import Span, decode_mono
-from curator_audio.limits import AudioLimits
+from curator_audio.sound.decoding import Span, decode_mono
+from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, DataError
 
@@ -72,7 +72,7 @@ def test_resampling_keeps_the_duration(frames, rate):
 def test_long_recordings_are_resampled_in_pieces_as_if_in_one(monkeypatch):
     content = encoded(tone(3, 44_100, 2), 44_100)
     whole = mono(content)
-    monkeypatch.setattr("curator_audio.decoding._BLOCK_SAMPLES", 10_000)
+    monkeypatch.setattr("curator_audio.sound.decoding._BLOCK_SAMPLES", 10_000)
     pieces = mono(content)
     assert len(pieces) == len(whole)
     assert np.abs(pieces - whole).max() < 1e-5
@@ -213,7 +213,7 @@ def test_silence_filter_drops_what_is_silent_or_quiet():
 
 
 def test_neighbouring_filters_decode_once(monkeypatch):
-    import curator_audio.samples as module
+    import curator_audio.sound.samples as module
 
     calls = []
     original = module.decode_mono
@@ -229,7 +229,7 @@ def test_neighbouring_filters_decode_once(monkeypatch):
 
 
 def test_what_does_not_fit_is_decoded_again(monkeypatch):
-    import curator_audio.samples as module
+    import curator_audio.sound.samples as module
 
     room = module._Room(10_000)
     monkeypatch.setattr(module, "_room", room)

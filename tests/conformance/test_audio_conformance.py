@@ -14,6 +14,9 @@ from curator_audio import plugin
 from curator_audio.batch import AudioBatch
 from curator_audio.read_folder import ReadFolder
 from curator_audio.read_manifest import ReadManifest
+from curator_audio.speech.asr import Asr
+from curator_audio.speech.vad import Vad
+from curator_audio.write_manifest import WriteManifest
 from curator_core import EmptyTask
 from curator_core.testing import Example, parametrize_with_checks
 
@@ -33,12 +36,12 @@ def folder() -> Path:
     return path
 
 
-def sounds(stage=None) -> Example:
-    contents = [(folder() / f"{number}.wav").read_bytes() for number in range(3)]
+def sounds(stage=None, *, count=3) -> Example:
+    contents = [(folder() / f"{number}.wav").read_bytes() for number in range(count)]
     columns = {
         "bytes": pa.array([*contents, None], pa.large_binary()),
-        "_source": pa.array([f"{number}.wav" for number in range(4)]).dictionary_encode(),
-        "_row": pa.array([0] * 4, pa.int64()),
+        "_source": pa.array([f"{number}.wav" for number in range(count + 1)]).dictionary_encode(),
+        "_row": pa.array([0] * (count + 1), pa.int64()),
     }
     return Example(stage=stage, tasks=[AudioBatch(data=columns, task_id="sounds")])
 
@@ -52,12 +55,27 @@ def durations() -> Example:
     return Example(tasks=[AudioBatch(data=columns, task_id="sounds")])
 
 
+def transcripts() -> Example:
+    columns = {
+        "text": pa.array(["One, two.", "three", None, ""]),
+        "transcript": pa.array(["one two", "tree", "four", ""]),
+        "_source": pa.array(["manifest.jsonl"] * 4).dictionary_encode(),
+        "_row": pa.array([0, 1, 2, 3], pa.int64()),
+    }
+    return Example(tasks=[AudioBatch(data=columns, task_id="transcripts")])
+
+
 EXAMPLES = {
     "audio.read_folder": lambda: Example(stage=ReadFolder(str(folder())), tasks=[EmptyTask()]),
     "audio.read_manifest": lambda: Example(stage=ReadManifest(str(folder() / "manifest.jsonl")), tasks=[EmptyTask()]),
     "audio.resample": sounds,
     "audio.duration_filter": durations,
     "audio.silence_filter": sounds,
+    "audio.vad": lambda: sounds(Vad("columns")),
+    "audio.quality": lambda: sounds(count=1),
+    "audio.asr": lambda: sounds(Asr(backend="pocketsphinx")),
+    "audio.wer_filter": transcripts,
+    "audio.write_manifest": lambda: sounds(WriteManifest(str(folder() / "out"))),
 }
 
 

@@ -1,4 +1,4 @@
-"""Curate audio: read recordings, find out what they hold, filter them.
+"""Curate audio: read recordings, find speech in them, rate and transcribe it, filter and write them.
 
 Importing this package only defines names; each is loaded from its module when first used.
 """
@@ -15,19 +15,41 @@ if TYPE_CHECKING:
     from curator_audio.read_manifest import ReadManifest
     from curator_audio.resample import Resample
     from curator_audio.silence_filter import SilenceFilter
+    from curator_audio.speech.asr import Asr
+    from curator_audio.speech.quality import Quality
+    from curator_audio.speech.vad import Vad
+    from curator_audio.speech.wer_filter import WerFilter
+    from curator_audio.write_manifest import WriteManifest
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Asr": "speech.asr",
     "AudioBatch": "batch",
     "DurationFilter": "duration_filter",
+    "Quality": "speech.quality",
     "ReadFolder": "read_folder",
     "ReadManifest": "read_manifest",
     "Resample": "resample",
     "SilenceFilter": "silence_filter",
+    "Vad": "speech.vad",
+    "WerFilter": "speech.wer_filter",
+    "WriteManifest": "write_manifest",
 }
 
-__all__ = ["AudioBatch", "DurationFilter", "ReadFolder", "ReadManifest", "Resample", "SilenceFilter"]
+__all__ = [
+    "Asr",
+    "AudioBatch",
+    "DurationFilter",
+    "Quality",
+    "ReadFolder",
+    "ReadManifest",
+    "Resample",
+    "SilenceFilter",
+    "Vad",
+    "WerFilter",
+    "WriteManifest",
+]
 
 
 def __getattr__(name: str) -> object:

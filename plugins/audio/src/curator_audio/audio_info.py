@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import soundfile
 
-from curator_audio.decoding import unreadable
+from curator_audio.sound.decoding import unreadable
 from curator_core.errors import DataError
 
 __all__ = ["EXTENSIONS", "AudioInfo", "probe_audio"]

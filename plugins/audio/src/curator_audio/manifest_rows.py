@@ -10,11 +10,11 @@ import polars as pl
 import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
-from curator_audio.decoding import Span
-from curator_audio.encoding import cut, fits_flac
-from curator_audio.limits import AudioLimits
 from curator_audio.probe import AUDIO_COLUMNS
-from curator_audio.source import OFFSET_COLUMN, Clip
+from curator_audio.sound.decoding import Span
+from curator_audio.sound.encoding import cut, fits_flac
+from curator_audio.sound.limits import AudioLimits
+from curator_audio.sound.source import OFFSET_COLUMN, Clip
 from curator_core.errors import DataError
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN, URI_COLUMN
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits

@@ -45,6 +45,46 @@ def curator_stages() -> list[StageSpec]:
             summary="Drop recordings that are too short or too long.",
             kind="filter",
         ),
+        StageSpec(
+            "vad",
+            target="curator_audio.speech.vad:Vad",
+            summary="Find speech: a row for each segment of it, or its share in columns; drop what has too little.",
+            kind="model",
+            requires=("onnxruntime", "silero_vad"),
+            extra="vad",
+            produces=("segment_start_s", "segment_end_s", "offset_s", "duration_s"),
+        ),
+        StageSpec(
+            "quality",
+            target="curator_audio.speech.quality:Quality",
+            summary="Rate the quality of speech (DNSMOS), and drop what is below a score.",
+            kind="model",
+            requires=("onnxruntime", "speechmos"),
+            extra="quality",
+            produces=("mos_signal", "mos_background", "mos_overall", "mos_p808"),
+        ),
+        StageSpec(
+            "asr",
+            target="curator_audio.speech.asr:Asr",
+            summary="Transcribe speech with any model of transformers, or with PocketSphinx.",
+            kind="model",
+            produces=("transcript",),
+        ),
+        StageSpec(
+            "wer_filter",
+            target="curator_audio.speech.wer_filter:WerFilter",
+            summary="Drop recordings whose transcript differs from what a recogniser hears.",
+            kind="filter",
+            requires=("jiwer",),
+            extra="wer",
+            produces=("wer",),
+        ),
+        StageSpec(
+            "write_manifest",
+            target="curator_audio.write_manifest:WriteManifest",
+            summary="Write manifests in the style of NeMo, with the audio files or references to them.",
+            kind="writer",
+        ),
     ]
 
 

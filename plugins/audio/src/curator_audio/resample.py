@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from curator_audio.decoding import blocks_of, open_sound, resampled
-from curator_audio.encoding import AudioFormat, Subtype, encode
-from curator_audio.limits import AudioLimits
 from curator_audio.probe import AUDIO_COLUMNS
-from curator_audio.source import AudioSource
+from curator_audio.sound.decoding import blocks_of, open_sound, resampled
+from curator_audio.sound.encoding import AudioFormat, Subtype, encode
+from curator_audio.sound.limits import AudioLimits
+from curator_audio.sound.source import AudioSource
 from curator_core.errors import ConfigError, DataError
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
 from curator_core.row_outcomes import add_attributes, keep_readable
@@ -19,7 +19,7 @@ from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 
 if TYPE_CHECKING:
-    from curator_audio.source import Clip
+    from curator_audio.sound.source import Clip
     from curator_core.stage import Columns
 
 __all__ = ["Resample"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_audio.decoding import SPEECH_RATE
-from curator_audio.limits import AudioLimits
-from curator_audio.samples import mono_samples
-from curator_audio.source import AudioSource
+from curator_audio.sound.decoding import SPEECH_RATE
+from curator_audio.sound.limits import AudioLimits
+from curator_audio.sound.samples import mono_samples
+from curator_audio.sound.source import AudioSource
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.io.folder_reader import BYTES_COLUMN
@@ -20,7 +20,7 @@ from curator_core.row_outcomes import add_attributes, keep_readable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_audio.decoding import Samples
+    from curator_audio.sound.decoding import Samples
     from curator_core.stage import Columns
     from curator_core.tasks import TableBatch
 

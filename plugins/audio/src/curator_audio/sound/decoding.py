@@ -12,8 +12,8 @@ import numpy as np
 import soundfile
 import soxr
 
-from curator_audio.foreign_formats import HEAD_BYTES, foreign_format
-from curator_audio.integrity import check_whole
+from curator_audio.sound.foreign_formats import HEAD_BYTES, foreign_format
+from curator_audio.sound.integrity import check_whole
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_audio.limits import AudioLimits
+    from curator_audio.sound.limits import AudioLimits
 
     Samples: TypeAlias = NDArray[np.float32]
 
@@ -121,7 +121,7 @@ def decode_mono(file: BinaryIO, rate: int, limits: AudioLimits, *, span: Span | 
     """Return a recording as one channel, the mean of all, at a sample rate.
 
     >>> import io
-    >>> from curator_audio.limits import AudioLimits
+    >>> from curator_audio.sound.limits import AudioLimits
     >>> recording = io.BytesIO()
     >>> soundfile.write(recording, np.zeros((8_000, 2)), 8_000, format="FLAC")
     >>> decode_mono(recording, 16_000, AudioLimits()).shape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from curator_audio.decoding import Span
+from curator_audio.sound.decoding import Span
 from curator_core.errors import StageError
 from curator_core.io.filesystems import open_slice
 from curator_core.tasks import FileSlice
@@ -16,7 +16,7 @@ from curator_core.tasks import FileSlice
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from curator_audio.limits import AudioLimits
+    from curator_audio.sound.limits import AudioLimits
     from curator_core.tasks import TableBatch
 
 __all__ = ["DURATION_COLUMN", "OFFSET_COLUMN", "AudioSource", "Clip"]

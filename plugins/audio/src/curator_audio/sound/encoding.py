@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import soundfile
 
-from curator_audio.decoding import blocks_of, open_sound
+from curator_audio.sound.decoding import blocks_of, open_sound
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curator_audio.audio_info import AudioInfo
-    from curator_audio.decoding import Samples, Span
-    from curator_audio.limits import AudioLimits
-    from curator_audio.source import Clip
+    from curator_audio.sound.decoding import Samples, Span
+    from curator_audio.sound.limits import AudioLimits
+    from curator_audio.sound.source import Clip
 
 __all__ = ["AudioFormat", "Subtype", "cut", "encode", "fits_flac"]
 

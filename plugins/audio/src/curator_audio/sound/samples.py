@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from curator_audio.decoding import SPEECH_RATE, decode_mono
+from curator_audio.sound.decoding import SPEECH_RATE, decode_mono
 from curator_core.derived import derived
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_audio.decoding import Samples
-    from curator_audio.source import AudioSource, Clip
+    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.source import AudioSource, Clip
     from curator_core.tasks import TableBatch
 
 __all__ = ["RETAINED_BYTES", "mono_samples"]

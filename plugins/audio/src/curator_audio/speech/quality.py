@@ -1,0 +1,113 @@
+"""Rate the quality of speech, and drop what sounds bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from curator_audio.sound.limits import AudioLimits
+from curator_audio.sound.samples import mono_samples
+from curator_audio.sound.source import AudioSource
+from curator_audio.speech.dnsmos import Dnsmos
+from curator_core.errors import ConfigError, DataError
+from curator_core.filter import Filter, Verdict
+from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.row_outcomes import add_attributes, keep_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curator_audio.sound.decoding import Samples
+    from curator_audio.speech.dnsmos import QualityScores
+    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.tasks import TableBatch
+
+__all__ = ["Quality"]
+
+_SCORES: Mapping[str, pa.DataType] = dict.fromkeys(
+    ("mos_signal", "mos_background", "mos_overall", "mos_p808"), pa.float64()
+)
+
+
+@dataclass
+class Quality(Filter):
+    """Add how people would rate the speech, as DNSMOS predicts it, and drop what is below a score.
+
+    The columns ``mos_signal``, ``mos_background``, ``mos_overall`` (P.835) and ``mos_p808`` are mean opinion scores
+    from 1 to 5. The networks hear 9 s at a time and take half a second of a CPU for it; a shorter recording is repeated
+    to fill that, a longer one is rated every ``hop_s``. Recordings of 9 s and more get the scores that the package
+    speechmos gives them, shorter ones nearly those. A file that cannot be decoded is quarantined. A row without sound,
+    or with a recording of no samples, gets nulls, and is dropped as a missing value where a score is asked for.
+
+    >>> Quality(min_overall=3.0).outputs()
+    ['mos_signal', 'mos_background', 'mos_overall', 'mos_p808']
+
+    Args:
+        min_overall: Lowest ``mos_overall`` to keep.
+        min_signal: Lowest ``mos_signal`` to keep.
+        min_background: Lowest ``mos_background`` to keep.
+        min_p808: Lowest ``mos_p808`` to keep.
+        hop_s: Seconds between the windows of a recording that are rated; their mean counts.
+        bytes_field: Column with the encoded audio; None to open the files.
+        uri_field: Column with the paths or URLs of the files, where they are opened.
+        max_duration_s: A longer recording is quarantined.
+    """
+
+    min_overall: float | None = None
+    min_signal: float | None = None
+    min_background: float | None = None
+    min_p808: float | None = None
+    hop_s: float = 1.0
+    bytes_field: str | None = BYTES_COLUMN
+    uri_field: str = "uri"
+    max_duration_s: float = AudioLimits().max_duration_s
+
+    name = "audio.quality"
+
+    def __post_init__(self) -> None:
+        if self.hop_s <= 0:
+            raise ConfigError(f"{self.name}: hop_s={self.hop_s} is not positive")
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        """Load the networks."""
+        self._networks = Dnsmos(stage=self.name, threads=self.resources.cpus)
+
+    def teardown(self) -> None:
+        self.__dict__.pop("_networks", None)
+
+    def inputs(self) -> Columns:
+        return [self._source.column]
+
+    def outputs(self) -> Columns:
+        return [*_SCORES, *super().outputs()]
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Rate the recordings and drop the bad ones."""
+        outcomes = [self._rate(samples) for samples in mono_samples(task, self._source)]
+        batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
+        if task.num_rows and not found:
+            return None
+        rated = add_attributes(batch, found, _SCORES)
+        return self.apply(rated, self.judge(rated))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        score = batch.series("mos_overall")
+        if not self._limits:  # nothing is asked for, so that nothing can be missing
+            return Verdict(score.fill_null(0.0))
+        return Verdict(score, {f"low_{name}": batch.series(name) < least for name, least in self._limits.items()})
+
+    @property
+    def _limits(self) -> dict[str, float]:
+        asked = zip(_SCORES, (self.min_signal, self.min_background, self.min_overall, self.min_p808), strict=True)
+        return {name: least for name, least in asked if least is not None}
+
+    @property
+    def _source(self) -> AudioSource:
+        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+
+    def _rate(self, samples: Samples | DataError | None) -> QualityScores | DataError | None:
+        if samples is None or isinstance(samples, DataError):
+            return samples
+        return self._networks.score(samples, hop_s=self.hop_s)

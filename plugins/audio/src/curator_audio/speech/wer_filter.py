@@ -1,0 +1,96 @@
+"""Drop recordings whose transcript differs from what a recogniser hears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import pyarrow as pa
+
+from curator_audio.speech.transcripts import normalise
+from curator_core.errors import ConfigError
+from curator_core.filter import Filter, Verdict
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns
+    from curator_core.tasks import TableBatch
+
+__all__ = ["WerFilter", "error_rate"]
+
+
+def error_rate(reference: str, hypothesis: str, *, unit: Literal["word", "char"]) -> float:
+    """Return the edits that turn one text into the other per word, or character, of the first.
+
+    Where the first is empty, it is 0 if the other is, too, and else 1 per word (character) of the other.
+
+    >>> error_rate("the cat sat", "the cat sat down", unit="word")
+    0.3333333333333333
+    """
+    if not reference:
+        return float(len(hypothesis.split()) if unit == "word" else len(hypothesis))
+    import jiwer
+
+    return float((jiwer.wer if unit == "word" else jiwer.cer)(reference, hypothesis))
+
+
+@dataclass
+class WerFilter(Filter):
+    """Keep rows whose transcript and recognised text agree; add the word error rate as ``wer``.
+
+    Both texts are normalised first, unless told otherwise: case, punctuation, apostrophes, what is in brackets and
+    forms of characters do not count (:func:`curator_audio.speech.transcripts.normalise`). Numbers are not spelt out. A
+    row that lacks one of the texts is dropped as a missing value.
+
+    >>> from curator_audio import AudioBatch
+    >>> batch = AudioBatch(data={"text": ["Hello, world.", "Goodbye."], "transcript": ["hello world", "good day"]})
+    >>> WerFilter(max_wer=0.5).process(batch).data["text"].to_pylist()
+    ['Hello, world.']
+
+    Args:
+        max_wer: Highest error rate to keep.
+        reference_field: Column with the transcript.
+        hypothesis_field: Column with the recognised text.
+        unit: ``word`` for the word error rate, ``char`` for the character error rate.
+        normalize: Bring both texts to one form before comparing them.
+        score_field: Column for the error rate.
+    """
+
+    max_wer: float = 0.5
+    reference_field: str = "text"
+    hypothesis_field: str = "transcript"
+    unit: Literal["word", "char"] = "word"
+    normalize: bool = True
+    score_field: str = "wer"
+
+    name = "audio.wer_filter"
+    thread_safe: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.max_wer < 0:
+            raise ConfigError(f"{self.name}: max_wer={self.max_wer} is negative; nothing would be kept")
+
+    def inputs(self) -> Columns:
+        return [self.reference_field, self.hypothesis_field]
+
+    def outputs(self) -> Columns:
+        return [self.score_field, *super().outputs()]
+
+    def process(self, task: TableBatch) -> TableBatch | None:
+        """Compare the texts and drop the rows that differ too much."""
+        pairs = zip(task.text(self.reference_field), task.text(self.hypothesis_field), strict=True)
+        rates = [
+            None if reference is None or heard is None else self._rate(reference, heard) for reference, heard in pairs
+        ]
+        batch = task.with_column(self.score_field, pa.array(rates, pa.float64()))
+        return self.apply(batch, self.judge(batch))
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        rate = batch.series(self.score_field)
+        return Verdict(rate, {"transcript_differs": rate > self.max_wer})
+
+    def _rate(self, reference: str, heard: str) -> float:
+        if self.normalize:
+            reference, heard = normalise(reference), normalise(heard)
+        else:
+            reference, heard = " ".join(reference.split()), " ".join(heard.split())
+        return error_rate(reference, heard, unit=self.unit)
