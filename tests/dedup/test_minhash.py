@@ -18,7 +18,9 @@ from curator_dedup.minhash.signing import sign
 AWKWARD = st.sampled_from(
     ["a", "b", " ", "\n", "\u00a0", "\u2003", "\u3000", "\u0085", "é", "中", "\U0001f600", "\x1c", "\x00"]
 )
-TEXTS = st.lists(st.none() | st.text(max_size=40) | st.text(AWKWARD, max_size=60), min_size=1, max_size=6)
+WORDS = st.text("abcé\u3000", min_size=1, max_size=30)
+TEXT = st.none() | st.text(max_size=40) | st.text(AWKWARD, max_size=60) | st.lists(WORDS, max_size=12).map(" ".join)
+TEXTS = st.lists(TEXT, min_size=1, max_size=6)
 SCHEMES = [
     MinhashScheme(unit=unit, ngrams=ngrams, num_hashes=hashes, bits=bits, method=method)
     for unit, ngrams in (("char", 3), ("char", 24), ("word", 2))
@@ -71,6 +73,15 @@ def test_a_document_of_any_length_is_gone_through_in_parts():
     text = "".join(chr(97 + (index * index) % 26) for index in range(20_000)) + "é" * 9000
     (whole, counts), (parts, _) = signed([text], scheme), signed([text], scheme, device="cpu")
     assert counts[0] == len(text) - 4
+    assert (whole == parts).all()
+
+
+def test_words_of_any_length_are_hashed_alike_wherever_parts_end():
+    scheme = MinhashScheme(unit="word", ngrams=2, num_hashes=16)
+    words = ["abcdefghijklmnopqrstuvwxyz"[: index % 27] + "é中"[: index % 3] for index in range(9_000)]
+    texts = [" ".join(words), "x" * 3_000 + "\u2003" + "y" * 5_000, " " * 2_000 + "z"]
+    (whole, counts), (parts, _) = signed(texts, scheme), signed(texts, scheme, device="cpu")
+    assert counts.tolist() == [len(shingles(text, scheme)) for text in texts]
     assert (whole == parts).all()
 
 

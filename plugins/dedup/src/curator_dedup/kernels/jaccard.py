@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from curator_dedup.kernels.shingles import STATE_SIZE, fill_hashes
+from curator_dedup.kernels.shingles import SCRATCH_SIZE, STATE_SIZE, fill_hashes
 
 __all__ = ["jaccard_of_pairs"]
 
@@ -35,7 +35,7 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
     """
     similarity = np.zeros(len(first))
     buffer = np.empty(_BUFFER, np.uint64)
-    ring = np.empty(ngrams, np.uint64)
+    ring = np.empty(ngrams + SCRATCH_SIZE, np.uint64)
     state = np.zeros(STATE_SIZE, np.uint64)
     table = np.empty(16, np.uint64)
     marks = np.empty(16, np.int64)

@@ -17,7 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from curator_dedup.kernels.shingles import STATE_SIZE, fill_hashes
+from curator_dedup.kernels.shingles import SCRATCH_SIZE, STATE_SIZE, fill_hashes
 
 __all__ = ["SKETCH_ROUNDS", "multiplied_signatures", "sketched_signatures"]
 
@@ -45,7 +45,7 @@ def sketched_signatures(
     untouched = ~np.uint64(0) >> (np.uint64(62) - bits)
     counts = np.zeros(documents, np.int64)
     buffer = np.empty(_BUFFER, np.uint64)
-    ring = np.empty(ngrams, np.uint64)
+    ring = np.empty(ngrams + SCRATCH_SIZE, np.uint64)
     state = np.zeros(STATE_SIZE, np.uint64)
     row = np.empty(entries, np.uint64)
     for document in range(documents):
@@ -116,7 +116,7 @@ def multiplied_signatures(
     counts = np.zeros(documents, np.int64)
     buffer = np.empty(_BUFFER, np.uint64)
     narrow = np.empty(_BUFFER + _LANES, signatures.dtype)
-    ring = np.empty(ngrams, np.uint64)
+    ring = np.empty(ngrams + SCRATCH_SIZE, np.uint64)
     state = np.zeros(STATE_SIZE, np.uint64)
     for document in range(documents):
         begin, end = offsets[document], offsets[document + 1]
