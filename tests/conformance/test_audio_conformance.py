@@ -4,6 +4,7 @@ import atexit
 import functools
 import json
 import shutil
+import tarfile
 import tempfile
 import wave
 from pathlib import Path
@@ -14,9 +15,11 @@ from curator_audio import plugin
 from curator_audio.batch import AudioBatch
 from curator_audio.read_folder import ReadFolder
 from curator_audio.read_manifest import ReadManifest
+from curator_audio.read_tar import ReadTar
 from curator_audio.speech.asr import Asr
 from curator_audio.speech.vad import Vad
 from curator_audio.write_manifest import WriteManifest
+from curator_audio.write_tar import WriteTar
 from curator_core import EmptyTask
 from curator_core.testing import Example, parametrize_with_checks
 
@@ -36,10 +39,19 @@ def folder() -> Path:
     return path
 
 
+def shard() -> Path:
+    path = folder() / "shard.tar"
+    with tarfile.open(path, "w") as archive:
+        for number in range(3):
+            archive.add(folder() / f"{number}.wav", f"{number}.wav")
+    return path
+
+
 def sounds(stage=None, *, count=3) -> Example:
     contents = [(folder() / f"{number}.wav").read_bytes() for number in range(count)]
     columns = {
         "bytes": pa.array([*contents, None], pa.large_binary()),
+        "key": pa.array([f"{number}" for number in range(count + 1)]),
         "_source": pa.array([f"{number}.wav" for number in range(count + 1)]).dictionary_encode(),
         "_row": pa.array([0] * (count + 1), pa.int64()),
     }
@@ -75,6 +87,8 @@ EXAMPLES = {
     "audio.quality": lambda: sounds(count=1),
     "audio.asr": lambda: sounds(Asr(backend="pocketsphinx")),
     "audio.wer_filter": transcripts,
+    "audio.read_tar": lambda: Example(stage=ReadTar(str(shard())), tasks=[EmptyTask()]),
+    "audio.write_tar": lambda: sounds(WriteTar(str(folder() / "out"))),
     "audio.write_manifest": lambda: sounds(WriteManifest(str(folder() / "out"))),
 }
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from curator_audio.duration_filter import DurationFilter
     from curator_audio.read_folder import ReadFolder
     from curator_audio.read_manifest import ReadManifest
+    from curator_audio.read_tar import ReadTar
     from curator_audio.resample import Resample
     from curator_audio.silence_filter import SilenceFilter
     from curator_audio.speech.asr import Asr
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from curator_audio.speech.vad import Vad
     from curator_audio.speech.wer_filter import WerFilter
     from curator_audio.write_manifest import WriteManifest
+    from curator_audio.write_tar import WriteTar
 
 __version__ = "0.1.0"
 
@@ -30,11 +32,13 @@ _HOME = {
     "Quality": "speech.quality",
     "ReadFolder": "read_folder",
     "ReadManifest": "read_manifest",
+    "ReadTar": "read_tar",
     "Resample": "resample",
     "SilenceFilter": "silence_filter",
     "Vad": "speech.vad",
     "WerFilter": "speech.wer_filter",
     "WriteManifest": "write_manifest",
+    "WriteTar": "write_tar",
 }
 
 __all__ = [
@@ -44,11 +48,13 @@ __all__ = [
     "Quality",
     "ReadFolder",
     "ReadManifest",
+    "ReadTar",
     "Resample",
     "SilenceFilter",
     "Vad",
     "WerFilter",
     "WriteManifest",
+    "WriteTar",
 ]
 
 

@@ -26,6 +26,13 @@ def curator_stages() -> list[StageSpec]:
             produces=("uri", "offset_s", "duration_s", "sample_rate", "channels", "format"),
         ),
         StageSpec(
+            "read_tar",
+            target="curator_audio.read_tar:ReadTar",
+            summary="Read tar archives of recordings (WebDataset shards), a sample a row.",
+            kind="reader",
+            produces=("key", "bytes", "extension"),
+        ),
+        StageSpec(
             "resample",
             target="curator_audio.resample:Resample",
             summary="Bring recordings to one sample rate, format and number of channels.",
@@ -83,6 +90,12 @@ def curator_stages() -> list[StageSpec]:
             "write_manifest",
             target="curator_audio.write_manifest:WriteManifest",
             summary="Write manifests in the style of NeMo, with the audio files or references to them.",
+            kind="writer",
+        ),
+        StageSpec(
+            "write_tar",
+            target="curator_audio.write_tar:WriteTar",
+            summary="Write recordings to tar archives (WebDataset shards), untouched.",
             kind="writer",
         ),
     ]

@@ -1,0 +1,77 @@
+"""Write recordings to tar archives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from curator_audio.sound.extensions import audio_extension
+from curator_audio.sound.source import OFFSET_COLUMN
+from curator_core.io import TarWriter
+from curator_core.io.tar_keys import key_of_uri
+
+if TYPE_CHECKING:
+    from curator_core.tasks import FileGroupTask, TableBatch
+
+__all__ = ["WriteTar"]
+
+
+@dataclass
+class WriteTar(TarWriter):
+    """Write every batch to a tar archive (a WebDataset shard) named after its task, the recordings untouched.
+
+    A row becomes ``KEY.flac`` (with the extension of what its bytes are), ``KEY.txt`` of its text, further binary
+    columns under their own names, and ``KEY.json`` with the other columns. The key of a row that is a part of a
+    recording (``offset_s``) ends with where it begins, in milliseconds. The same rows give the same archive. A row
+    whose key cannot be the name of a member, or is that of a row before it, is quarantined.
+
+    >>> WriteTar("out").file_name("3f2a/0")
+    'part-3f2a-0.tar'
+
+    Args:
+        path: Output folder or URL; created where missing.
+        key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
+        bytes_field: Column with the encoded audio.
+        extension_field: Column with their extensions; where there is none, the bytes tell.
+        text_column: Column that becomes the ``txt`` member, where there is one.
+        members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
+            numbers as text.
+        json_columns: Columns for the ``json`` member, null ones left out; all others that hold no binary, where None.
+        max_file_bytes: Begin another archive when one has grown to this size.
+        compression: Compress archives. Only WAV files shrink.
+    """
+
+    name = "audio.write_tar"
+    default_extension: ClassVar[str] = "wav"
+
+    def process(self, task: TableBatch) -> FileGroupTask | None:
+        """Write a batch; return its files, or None where it has no rows that can be written."""
+        return super().process(self._with_keys(self._with_extensions(task)))
+
+    def _with_extensions(self, task: TableBatch) -> TableBatch:
+        task.check_column(self.bytes_field)
+        kind = task.data.schema.field(self.bytes_field).type
+        if self.extension_field in task.columns or pa.types.is_null(kind):
+            return task
+        found = [
+            audio_extension(bytes(memoryview(value.as_buffer())[:4])) if value.is_valid else None
+            for value in task.data.column(self.bytes_field)
+        ]
+        return task.with_column(self.extension_field, pa.array(found, pa.string()))
+
+    def _with_keys(self, task: TableBatch) -> TableBatch:
+        """Give the parts of a recording keys of their own."""
+        name = self.key_field if self.key_field in task.columns else "uri"
+        if OFFSET_COLUMN not in task.columns or name not in task.columns:
+            return task
+        offsets = task.data.column(OFFSET_COLUMN).to_pylist()
+        keys = task.data.column(name).to_pylist()
+        if name == "uri":
+            keys = [key_of_uri(uri)[0] for uri in keys]
+        apart = [
+            key if offset is None or key is None else f"{key}-{round(1000 * offset):08}"
+            for key, offset in zip(keys, offsets, strict=True)
+        ]
+        return task.with_column(self.key_field, pa.array(apart, pa.string()))
