@@ -27,6 +27,8 @@ __all__ = ["OpenVideo", "open_video", "quieten_ffmpeg"]
 
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf"
 """Play lists (HLS, DASH, concat) are not among them: they would make FFmpeg open other files."""
+_ALIGNED = 2
+"""How many times as many pixels as are shown the decoder may need: it rounds sizes up to whole blocks, with a margin."""
 _ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
 
 
@@ -93,7 +95,7 @@ def open_video(clip: Clip, limits: VideoLimits, *, threads: int = 1) -> Iterator
         with _open(clip, limits) as container:
             stream = _video_stream(container, clip.uri, limits)
             context = stream.codec_context
-            context.options = {"max_pixels": str(limits.max_pixels)}
+            context.options = {"max_pixels": str(_ALIGNED * limits.max_pixels)}
             context.thread_count = threads
             if threads > 1:
                 stream.thread_type = "AUTO"
@@ -122,7 +124,7 @@ def _open(clip: Clip, limits: VideoLimits) -> InputContainer:
         options={
             "format_whitelist": _FORMATS,
             "protocol_whitelist": "file",
-            "max_pixels": str(limits.max_pixels),
+            "max_pixels": str(_ALIGNED * limits.max_pixels),
         },
         metadata_errors="replace",
         timeout=limits.timeout_s,
@@ -140,7 +142,10 @@ def _video_stream(container: InputContainer, uri: str, limits: VideoLimits) -> V
         raise DataError("the file has no video stream", source=uri)
     context = stream.codec_context
     if context is None or context.width <= 0 or context.height <= 0:
-        raise DataError("the video stream has an unknown codec, or no size", source=uri)
+        raise DataError(
+            f"the video stream has an unknown codec, no size, or frames larger than max_pixels={limits.max_pixels}",
+            source=uri,
+        )
     if context.width * context.height > limits.max_pixels:
         raise DataError(
             f"frames of {context.width}x{context.height} are larger than max_pixels={limits.max_pixels}", source=uri

@@ -53,17 +53,17 @@ class WriteClips(FolderWriter):
     """Write each clip to a file, and a manifest of all clips of a batch with their columns.
 
     A clip whose first frame is a key frame, and whose end cuts no dependency, is copied as it is stored (MP4, WebM or
-    Matroska, by codec). Any other is encoded with VP9 or AV1, and Opus, as WebM. Files are named after the task and the
+    Matroska, by codec). Any other is encoded with AV1 or VP9, and Opus, as WebM. Files are named after the task and the
     clip, appear only when they are whole, and are the same when a task is repeated. Columns with pictures or other
     bytes are left out of the manifest.
 
-    >>> WriteClips("clips", mode="encode", codec="av1").inputs()
+    >>> WriteClips("clips", mode="encode", codec="vp9").inputs()
     ['uri']
 
     Args:
         path: Output folder or URL; created where missing.
         mode: ``auto``; ``copy`` (a clip that cannot be copied is quarantined); ``encode`` (all clips, alike).
-        codec: ``vp9`` or ``av1``, for clips that are encoded.
+        codec: ``av1`` or ``vp9``, for clips that are encoded.
         crf: Their quality: lower is better and larger; 0 to 63.
         manifest: Format of the manifest.
         keep_provenance: Also list ``_source`` and ``_row`` there.
@@ -73,7 +73,7 @@ class WriteClips(FolderWriter):
     """
 
     mode: Literal["auto", "copy", "encode"] = field(default="auto", kw_only=True)
-    codec: VideoCodec = field(default="vp9", kw_only=True)
+    codec: VideoCodec = field(default="av1", kw_only=True)
     crf: int = field(default=32, kw_only=True)
     manifest: Literal["jsonl", "parquet"] = field(default="jsonl", kw_only=True)
     keep_provenance: bool = field(default=False, kw_only=True)
