@@ -12,8 +12,8 @@ from quality_oracle import characters_of
 from curator_core import TableBatch
 from curator_text.kernels import blocks
 from curator_text.kernels import characters as kinds
+from curator_text.metrics.gopher_ngrams import gopher_ngrams
 from curator_text.metrics.line_counts import line_counts
-from curator_text.metrics.ngram_repeats import ngram_repeats
 from curator_text.metrics.word_counts import word_counts
 
 PIECES = st.sampled_from(
@@ -66,13 +66,13 @@ FEW_WORDS = st.lists(st.sampled_from(["a", "b", "ab", "is", "été", "!", "a\u03
 @given(texts=st.lists(FEW_WORDS | st.text(), max_size=4))
 def test_ngrams_match_the_oracle(words, texts):
     split = str.split if words == "whitespace" else spacy_oracle.split
-    measured = ngram_repeats(words, TOP, REPEATED).of_texts(pl.Series(texts, dtype=pl.String))
+    measured = gopher_ngrams(words, TOP, REPEATED).of_texts(pl.Series(texts, dtype=pl.String))
     assert measured.to_dicts() == [ngram_oracle(split(text)) for text in texts]
 
 
 def test_ngrams_of_a_document_that_only_repeats():
     text = "round and round it goes " * 500
-    assert ngram_repeats("whitespace", TOP, REPEATED).of_texts(pl.Series([text])).row(0, named=True) == ngram_oracle(
+    assert gopher_ngrams("whitespace", TOP, REPEATED).of_texts(pl.Series([text])).row(0, named=True) == ngram_oracle(
         text.split()
     )
 
@@ -80,7 +80,7 @@ def test_ngrams_of_a_document_that_only_repeats():
 GROUPS = [
     (line_counts(), oracle.line_counts),
     (word_counts(), lambda text: oracle.word_counts(text.split())),
-    (ngram_repeats("whitespace", TOP, REPEATED), lambda text: ngram_oracle(text.split())),
+    (gopher_ngrams("whitespace", TOP, REPEATED), lambda text: ngram_oracle(text.split())),
 ]
 each_group = pytest.mark.parametrize(("group", "of_text"), GROUPS, ids=["lines", "words", "ngrams"])
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from curator_core.errors import ConfigError
 from curator_text.filters.rule_filter import Rule, RuleFilter, share
+from curator_text.metrics.gopher_ngrams import gopher_ngrams
 from curator_text.metrics.line_counts import line_counts
-from curator_text.metrics.ngram_repeats import ngram_repeats
 from curator_text.metrics.word_counts import Words
 
 __all__ = ["GopherRepetition"]
@@ -64,7 +64,7 @@ class GopherRepetition(RuleFilter):
 
     def rules(self) -> list[Rule]:
         lines = line_counts()
-        ngrams = ngram_repeats(self.words, tuple(self.top_ngrams), tuple(self.repeated_ngrams))
+        ngrams = gopher_ngrams(self.words, tuple(self.top_ngrams), tuple(self.repeated_ngrams))
         shares = [
             ("dup_para_frac", share("repeated_paragraphs", "paragraphs"), self.max_repeated_paragraphs),
             ("dup_para_char_frac", share("repeated_paragraph_chars", "chars"), self.max_repeated_paragraph_chars),

@@ -9,7 +9,7 @@ import polars as pl
 
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive, check_share
-from curator_text.metrics.n_gram_repeats import n_gram_repeats
+from curator_text.metrics.nemo_ngrams import nemo_ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,4 +57,4 @@ class RepeatingDuplicateNGrams(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         limit = PUBLISHED_SHARES.get(self.n, OTHER_SHARE) if self.max_share is None else self.max_share
-        return [Rule(f"duplicate_{self.n}_grams", n_gram_repeats(repeated=self.n), self.score() > limit)]
+        return [Rule(f"duplicate_{self.n}_grams", nemo_ngrams(repeated=self.n), self.score() > limit)]

@@ -9,7 +9,7 @@ import polars as pl
 
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive, check_share
-from curator_text.metrics.n_gram_repeats import n_gram_repeats
+from curator_text.metrics.nemo_ngrams import nemo_ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,4 +59,4 @@ class RepeatingTopNGrams(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         limit = PUBLISHED_SHARES.get(self.n, OTHER_SHARE) if self.max_share is None else self.max_share
-        return [Rule(f"top_{self.n}_gram", n_gram_repeats(top=self.n), self.score() > limit)]
+        return [Rule(f"top_{self.n}_gram", nemo_ngrams(top=self.n), self.score() > limit)]

@@ -1,4 +1,4 @@
-"""Measure how much n-grams of words repeat, for Gopher's rules.
+"""Measure how much n-grams of words repeat, as datatrove counts for Gopher's rules.
 
 An n-gram can only occur twice if the two (n-1)-grams in it do. So pairs of words are counted in a hash table, triples
 only where both of their pairs occur again, and so on: in ordinary text little is left to look at beyond n = 4, and all
@@ -13,7 +13,7 @@ import numpy as np
 from curator_text.kernels.compiling import inlined, kernel
 from curator_text.kernels.hashing import hash_pair, slot_of
 
-__all__ = ["measure_ngrams"]
+__all__ = ["measure_gopher_ngrams"]
 
 
 @inlined
@@ -73,7 +73,7 @@ def _number_ngrams(count, places, keys, firsts, counts, table):
 
 
 @kernel
-def measure_ngrams(words, firsts, rows, top_column, repeat_column, out):
+def measure_gopher_ngrams(words, firsts, rows, top_column, repeat_column, out):
     """Fill a column of ``out`` for each document.
 
     Args:

@@ -1,4 +1,4 @@
-"""Repetition of word n-grams for several n at once.
+"""Repetition of word n-grams for several n at once, as NeMo Curator counts.
 
 Equal words get equal numbers, and so do equal n-grams: one of n words is a pair of two n-grams of n - 1 words, at its
 first and its second word. An n-gram can only occur twice if both of these do, so that every step looks at what is left
@@ -9,38 +9,30 @@ of the step before: little, in most texts. All of it is exact but for the words,
 # numba reads these functions; their types are those of the arrays they are called with.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from curator_text.kernels.bytes_at import byte_at
-from curator_text.kernels.code_points import is_space, size_of_space
 from curator_text.kernels.compiling import inlined, kernel
-from curator_text.kernels.rolling_hash import SEED, finish, mix
+from curator_text.kernels.hashing import slot_of
+from curator_text.kernels.vector import count_bits, trail_bits
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+__all__ = ["measure_nemo_ngrams"]
 
-__all__ = ["n_gram_repeats"]
+_ONE = np.uint64(1)
 
 
 @kernel
-def n_gram_repeats(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    wants_top: NDArray[np.bool_],
-    wants_repeated: NDArray[np.bool_],
-    top_chars: NDArray[np.int64],
-    repeated_chars: NDArray[np.int64],
-    chars: NDArray[np.int64],
-) -> None:
+def measure_nemo_ngrams(
+    data, offsets, rows, words, first_words, wants_top, wants_repeated, top_chars, repeated_chars, chars
+):
     """Fill ``top_chars[n, document]``, ``repeated_chars[n, document]`` and ``chars[document]``.
 
     Args:
-        data: UTF-8 bytes of the documents.
+        data: UTF-8 bytes of the documents; 64 more can be read behind the last.
         offsets: Where they start and end.
         rows: Documents to look at.
+        words: Their words, as :func:`curator_text.kernels.words.split_documents` has written them.
+        first_words: The number of the first word of each document, and of all words.
         wants_top: For which n to fill ``top_chars``; the length of the array is one more than the largest n.
         wants_repeated: The same for ``repeated_chars``.
         top_chars: Characters of all occurrences of the most frequent n-gram, its words joined by single spaces. Of
@@ -48,38 +40,34 @@ def n_gram_repeats(
         repeated_chars: Characters of n-grams that occurred before, each counted once. -1 as above.
         chars: Characters of the document.
     """
-    largest = wants_top.size - 1
-    room = 256
-    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-    hashes, sums = np.empty(room, np.uint64), np.empty(room + 1, np.int64)
-    words = np.empty(room, np.int32)
+    text = np.int64(data.ctypes.data)
+    room = 1
+    for document in range(rows.size):
+        room = max(room, first_words[document + 1] - first_words[document])
+    sums = np.empty(room + 1, np.int64)
+    numbers = np.empty(room, np.int32)
     scratch = np.empty((4, room), np.int32)
     keys = np.empty(room, np.uint64)
-    table = np.empty(4 * room, np.int32)
-    for number in range(rows.size):
-        row = rows[number]
-        begin, end = offsets[row], offsets[row + 1]
-        count, continuation = _split(data, begin, end, starts, ends, hashes, sums)
-        if count > room:
-            while room < count:
-                room *= 2
-            starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-            hashes, sums = np.empty(room, np.uint64), np.empty(room + 1, np.int64)
-            words = np.empty(room, np.int32)
-            scratch = np.empty((4, room), np.int32)
-            keys = np.empty(room, np.uint64)
-            table = np.empty(4 * room, np.int32)
-            _split(data, begin, end, starts, ends, hashes, sums)
-        chars[row] = end - begin - continuation
+    table = np.empty(4 * room + 16, np.int32)
+    for document in range(rows.size):
+        row = rows[document]
+        chars[row] = _count_characters(text, offsets[row], offsets[row + 1])
+        first = first_words[document]
+        count = first_words[document + 1] - first
+        total = np.int64(0)
+        for i in range(count):
+            sums[i] = total
+            total += words[3][first + i]
+        sums[count] = total
         _repeats_of_document(
             data,
-            starts,
-            ends,
-            hashes,
+            words[0][first : first + count],
+            words[1][first : first + count],
+            words[2][first : first + count],
             sums,
-            words,
+            numbers,
             count,
-            largest,
+            wants_top.size - 1,
             wants_top,
             wants_repeated,
             row,
@@ -92,49 +80,12 @@ def n_gram_repeats(
 
 
 @inlined
-def _split(data, begin, end, starts, ends, hashes, sums):
-    """Write down where words start and end, their hashes and the characters before each; return their number."""
-    i = begin
-    count = continuation = 0
-    total = np.int64(0)
-    room = starts.size
-    while i < end:
-        byte = byte_at(data, i)
-        if byte < 0x80:
-            if is_space(byte):
-                i += 1
-                continue
-        else:
-            size = size_of_space(data, i)
-            if size:
-                continuation += size - 1
-                i += size
-                continue
-        start = i
-        hashed = SEED
-        before = continuation
-        while i < end:
-            byte = byte_at(data, i)
-            if byte < 0x80:
-                if is_space(byte):
-                    break
-            elif byte >= 0xC0:
-                if size_of_space(data, i):
-                    break
-            else:
-                continuation += 1
-            hashed = mix(hashed, byte)
-            i += 1
-        if count < room:
-            starts[count] = start
-            ends[count] = i
-            hashes[count] = finish(hashed)
-            sums[count] = total
-        total += i - start - (continuation - before)
-        count += 1
-    if count <= room:
-        sums[count] = total
-    return count, continuation
+def _count_characters(text, begin, end):
+    trails = 0
+    for base in range(begin, end, 64):
+        valid = ~np.uint64(0) if end - base >= 64 else (_ONE << np.uint64(end - base)) - _ONE
+        trails += count_bits(trail_bits(text, base) & valid)
+    return end - begin - trails
 
 
 @inlined
@@ -175,26 +126,25 @@ def _repeats_of_document(
                 if places[k + 1] == places[k] + 1:
                     places[candidates] = places[k]
                     candidates += 1
-        slots = 16
-        while slots < 2 * candidates:
-            slots *= 2
-        table[:slots] = -1
-        mask = np.uint64(slots - 1)
+        bits = 4
+        while (1 << bits) < 2 * candidates:
+            bits += 1
+        mask = (1 << bits) - 1
+        table[: mask + 1] = -1
         for k in range(candidates):
             if n == 1:
                 place = np.int32(k)
                 key = hashes[k]
-                slot = np.int64(key & mask)
             else:
                 place = places[k]
                 key = (np.uint64(classes[place]) << np.uint64(32)) | np.uint64(classes[place + 1])
-                slot = np.int64(finish(key) & mask)
+            slot = slot_of(key, bits)
             found = np.int32(-1)
             while table[slot] >= 0:
                 if keys[table[slot]] == key:
                     found = table[slot]
                     break
-                slot = (slot + 1) & np.int64(slots - 1)
+                slot = (slot + 1) & mask
             if found < 0:
                 found = np.int32(num_classes)
                 table[slot] = found

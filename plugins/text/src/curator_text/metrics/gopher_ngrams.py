@@ -1,4 +1,4 @@
-"""How much of a document is in n-grams of words that occur again."""
+"""How much of a document is in n-grams of words that occur again, as datatrove counts for Gopher's rules."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from curator_text.metrics.text_bytes import TextBytes
     from curator_text.metrics.word_counts import Words
 
-__all__ = ["ngram_repeats"]
+__all__ = ["gopher_ngrams"]
 
 
 @cache
-def ngram_repeats(words: Words, top: tuple[int, ...], repeated: tuple[int, ...]) -> MetricGroup:
+def gopher_ngrams(words: Words, top: tuple[int, ...], repeated: tuple[int, ...]) -> MetricGroup:
     """Return the group of metrics over n-grams.
 
     ``top_n_chars``: the characters of all occurrences of the most frequent n-gram, with a space between words; of those
@@ -29,7 +29,7 @@ def ngram_repeats(words: Words, top: tuple[int, ...], repeated: tuple[int, ...])
     n-grams that occurred before, where an n-gram that did is followed by the one n words further on.
 
     >>> import polars as pl
-    >>> ngram_repeats("whitespace", (2,), (5,)).of_texts(pl.Series(["to be or not to be"])).row(0)
+    >>> gopher_ngrams("whitespace", (2,), (5,)).of_texts(pl.Series(["to be or not to be"])).row(0)
     (10, 0)
 
     Args:
@@ -40,7 +40,7 @@ def ngram_repeats(words: Words, top: tuple[int, ...], repeated: tuple[int, ...])
 
     def measure(column: TextBytes) -> Mapping[str, NDArray[Any]]:
         from curator_text.kernels.blocks import word_blocks
-        from curator_text.kernels.ngram_metrics import measure_ngrams
+        from curator_text.kernels.gopher_ngrams import measure_gopher_ngrams
         from curator_text.kernels.read_only import read_only
 
         longest = max((*top, *repeated, 1))
@@ -50,8 +50,8 @@ def ngram_repeats(words: Words, top: tuple[int, ...], repeated: tuple[int, ...])
         top_column, repeat_column = read_only(columns[0]), read_only(columns[1])
         out = np.zeros((len(top) + len(repeated), column.num_documents), dtype=np.int64)
         for each in word_blocks(column, spacy_like=words == "spacy_like"):
-            measure_ngrams(each.words, each.firsts, each.block.rows, top_column, repeat_column, out)
+            measure_gopher_ngrams(each.words, each.firsts, each.block.rows, top_column, repeat_column, out)
         names = [*(f"top_{n}_chars" for n in top), *(f"repeated_{n}_chars" for n in repeated)]
         return dict(zip(names, out, strict=True))
 
-    return MetricGroup(f"ngram_repeats[{words}]{top}{repeated}", measure, compiled=True)
+    return MetricGroup(f"gopher_ngrams[{words}]{top}{repeated}", measure, compiled=True)

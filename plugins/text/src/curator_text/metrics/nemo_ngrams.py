@@ -1,4 +1,4 @@
-"""Repetition of word n-grams, as shares of a document's characters."""
+"""Repetition of word n-grams, as shares of a document's characters, as NeMo Curator counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from curator_text.metrics.text_bytes import TextBytes
 
-__all__ = ["n_gram_repeats"]
+__all__ = ["nemo_ngrams"]
 
 _TOP = frozenset({2, 3, 4})
 _REPEATED = frozenset(range(2, 11))
@@ -24,14 +24,14 @@ _REPEATED = frozenset(range(2, 11))
 
 
 @cache
-def n_gram_repeats(*, top: int = 2, repeated: int = 2) -> MetricGroup:
+def nemo_ngrams(*, top: int = 2, repeated: int = 2) -> MetricGroup:
     """Return the group that has ``top_N`` and ``repeated_N`` for the lengths asked for.
 
     ``top_N`` is the share of characters in the most frequent n-gram, ``repeated_N`` of those in n-grams that occurred
-    before (see :mod:`curator_text.kernels.n_gram_repeats`); one where a document has less than N words.
+    before (see :mod:`curator_text.kernels.nemo_ngrams`); one where a document has less than N words.
 
     >>> import polars as pl
-    >>> n_gram_repeats(top=2).of_texts(pl.Series(["a b a b c"]))["top_2"].to_list()
+    >>> nemo_ngrams(top=2).of_texts(pl.Series(["a b a b c"]))["top_2"].to_list()
     [0.6666666666666666]
 
     Args:
@@ -40,19 +40,21 @@ def n_gram_repeats(*, top: int = 2, repeated: int = 2) -> MetricGroup:
     """
     if top in _TOP and repeated in _REPEATED:
         return _PUBLISHED
-    return MetricGroup(
-        f"n_gram_repeats {top} {repeated}", lambda texts: _measure(texts, {top}, {repeated}), compiled=True
-    )
+    return MetricGroup(f"nemo_ngrams {top} {repeated}", lambda texts: _measure(texts, {top}, {repeated}), compiled=True)
 
 
 def _measure(texts: TextBytes, top: Collection[int], repeated: Collection[int]) -> dict[str, NDArray[Any]]:
-    from curator_text.kernels.n_gram_repeats import n_gram_repeats as measure
+    from curator_text.kernels.blocks import word_blocks
+    from curator_text.kernels.nemo_ngrams import measure_nemo_ngrams
 
     lengths = np.arange(max(*top, *repeated) + 1)
     wanted = np.isin(lengths, list(top)), np.isin(lengths, list(repeated))
     counts = np.zeros((2, len(lengths), texts.num_documents), dtype=np.int64)
     chars = np.zeros(texts.num_documents, dtype=np.int64)
-    measure(texts.data, texts.offsets, texts.rows_to_measure, *wanted, counts[0], counts[1], chars)
+    for each in word_blocks(texts, spacy_like=False):
+        block = each.block
+        documents = (block.data, block.offsets, block.rows)
+        measure_nemo_ngrams(*documents, each.words, each.firsts, *wanted, counts[0], counts[1], chars)
     return {
         **{f"top_{n}": _shares(counts[0, n], chars) for n in sorted(top)},
         **{f"repeated_{n}": _shares(counts[1, n], chars) for n in sorted(repeated)},
@@ -63,4 +65,4 @@ def _shares(counts: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.f
     return np.where(counts < 0, 1.0, counts / np.maximum(chars, 1))
 
 
-_PUBLISHED = MetricGroup("n_gram_repeats", lambda texts: _measure(texts, _TOP, _REPEATED), compiled=True)
+_PUBLISHED = MetricGroup("nemo_ngrams", lambda texts: _measure(texts, _TOP, _REPEATED), compiled=True)
