@@ -12,7 +12,7 @@ import pyarrow as pa
 from curator_core.io import TableWriter
 from curator_core.io.filesystems import open_filesystem
 from curator_core.io.paths import list_files
-from curator_text.privacy.reference_index import build_index, warm_up
+from curator_text.privacy.reference_index import build_index, prepare
 from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class CountContamination(TableWriter):
     def setup_on_node(self, node: NodeInfo) -> None:
         """Create the folder and compile the kernels, once a machine."""
         super().setup_on_node(node)
-        warm_up()
+        prepare()
 
     def setup(self, worker: WorkerInfo) -> None:
         """Read the benchmark sets."""

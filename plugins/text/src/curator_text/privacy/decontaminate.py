@@ -10,7 +10,7 @@ import polars as pl
 from curator_core.errors import ConfigError
 from curator_core.filter import Filter, Verdict
 from curator_text.privacy.common_grams import read_common
-from curator_text.privacy.reference_index import build_index, warm_up
+from curator_text.privacy.reference_index import build_index, prepare
 from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Decontaminate(Filter):
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         """Compile the kernels, once a machine."""
-        warm_up()
+        prepare()
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         """Read the benchmark sets."""

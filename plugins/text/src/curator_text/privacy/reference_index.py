@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from curator_text.privacy.reference_texts import References
 
-__all__ = ["GramIndex", "Matches", "build_index", "warm_up"]
+__all__ = ["GramIndex", "Matches", "build_index", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class GramIndex:
 
     def judge(self, texts: pl.Series) -> pl.DataFrame:
         """Return, for each text, its ``words``, its ``matches`` and the benchmark (``owner``) with most of them."""
-        from curator_text.privacy.ngram_kernel import find_grams
+        from curator_text.kernels.benchmark_grams import find_grams
 
         column = text_bytes(texts)
         found = find_grams(
@@ -71,7 +71,7 @@ class GramIndex:
 
     def matches(self, texts: pl.Series) -> Matches:
         """Return every place in the texts at which an n-gram of the set begins."""
-        from curator_text.privacy.ngram_kernel import list_matches
+        from curator_text.kernels.benchmark_grams import list_matches
 
         total = int(self.judge(texts)["matches"].sum())
         column = text_bytes(texts)
@@ -119,7 +119,7 @@ def build_index(
 
 
 def _index(texts: pl.Series, owners: NDArray[np.int32], names: list[str], *, ngrams: int, min_words: int) -> GramIndex:
-    from curator_text.privacy.ngram_kernel import count_words, list_grams
+    from curator_text.kernels.benchmark_grams import count_words, list_grams
 
     column = text_bytes(texts)
     words = count_words(column.data, column.offsets, character_table())
@@ -162,8 +162,14 @@ def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
     return np.packbits(flags, bitorder="little")
 
 
-def warm_up() -> None:
-    """Compile the kernels, or load them from the cache on disk."""
+def prepare() -> None:
+    """Compile what looking up n-grams needs, if nobody on this machine has done so before."""
+    from curator_text.kernels.compiling import compile_once
+
+    compile_once("benchmark_grams", _use_kernels)
+
+
+def _use_kernels() -> None:
     texts = pl.Series(["a b c d", "b c"])
-    index = _index(texts, np.zeros(2, np.int32), ["warm"], ngrams=2, min_words=2)
+    index = _index(texts, np.zeros(2, np.int32), ["example"], ngrams=2, min_words=2)
     index.matches(texts)

@@ -16,7 +16,7 @@ from curator_text.modifiers.split_documents import repeat_rows
 from curator_text.modifiers.text_column import with_text
 from curator_text.privacy.common_grams import read_common
 from curator_text.privacy.decontaminate import check_sizes
-from curator_text.privacy.reference_index import build_index, warm_up
+from curator_text.privacy.reference_index import build_index, prepare
 from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         """Compile the kernels, once a machine."""
-        warm_up()
+        prepare()
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         """Read the benchmark sets."""

@@ -1,15 +1,12 @@
-"""Compiled loops over the UTF-8 bytes of documents: words, n-grams of words, and look-ups in a set of n-grams.
-
-Importing this module imports numba; stages do so when they are set up. Compiled code is kept on disk.
-"""
-# ruff: noqa: C901, PLR2004 - the bounds of UTF-8 are clearer as numbers, and calls would hide the inner loops
+"""Find the n-grams of benchmark sets in documents: words, n-grams of words, and look-ups in a set of n-grams."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from curator_text.kernels.compiling import inlined, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +28,7 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _mixed(number: np.uint64) -> np.uint64:
     """Scatter 64 bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     number = (number ^ (number >> _S30)) * _MIX_1
@@ -40,14 +37,14 @@ def _mixed(number: np.uint64) -> np.uint64:
     return mixed
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _key(rolled: np.uint64, words: int) -> np.uint64:
     """Return the key of an n-gram; never zero, which marks a free slot."""
-    key = _mixed(rolled + np.uint64(words) * _MIX_1)
+    key: np.uint64 = _mixed(rolled + np.uint64(words) * _MIX_1)
     return key if key != _ZERO else _ONE
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _words(
     data: NDArray[np.uint8],
     begin: int,
@@ -100,7 +97,7 @@ def _words(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Return the number of words of each document."""
     longest = 0
@@ -115,7 +112,7 @@ def count_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDAr
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_grams(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -161,7 +158,7 @@ def list_grams(
     return keys[:filled], prefixes[:filled], rows[:filled]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
     """Return the slot that holds a key, or -1; collisions move on to the next slot."""
     mask = np.uint64(len(keys) - 1)
@@ -174,7 +171,7 @@ def _slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _match(
     hashes: NDArray[np.uint64],
     words: int,
@@ -224,7 +221,7 @@ def _match(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_grams(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -262,7 +259,7 @@ def find_grams(
     return words, matches, owner
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_matches(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
