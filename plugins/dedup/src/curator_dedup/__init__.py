@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from curator_dedup.content_hash import ContentHash
     from curator_dedup.exact.workflow import ExactDeduplicationWorkflow
+    from curator_dedup.fuzzy.in_memory import find_near_duplicates
     from curator_dedup.fuzzy.workflow import FuzzyDeduplicationWorkflow
     from curator_dedup.lines.workflow import LineDeduplicationWorkflow
     from curator_dedup.minhash.stage import Minhash
@@ -27,6 +28,7 @@ _HOME = {
     "Minhash": "minhash.stage",
     "PerceptualDeduplicationWorkflow": "perceptual.workflow",
     "SemanticDeduplicationWorkflow": "semantic.workflow",
+    "find_near_duplicates": "fuzzy.in_memory",
 }
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "Minhash",
     "PerceptualDeduplicationWorkflow",
     "SemanticDeduplicationWorkflow",
+    "find_near_duplicates",
 ]
 
 

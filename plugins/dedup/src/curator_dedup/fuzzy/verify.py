@@ -18,6 +18,7 @@ from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
 from curator_dedup.arrays import load_array
 from curator_dedup.fuzzy.corpus_texts import CorpusTexts
+from curator_dedup.fuzzy.in_memory import similarity_of_pairs
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.shuffle_file import read_partition
 
@@ -79,9 +80,6 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def process(self, task: FileGroupTask) -> FileGroupTask:
         """Compare the pairs of a part."""
-        from curator_dedup.kernels.jaccard import jaccard_of_pairs
-        from curator_dedup.kernels.shingles import powers_of_base
-
         part = task.meta["part"]
         span = slice(self._begins[part], self._begins[part + 1])
         first, second = (np.asarray(each[span]) for each in self._pairs)
@@ -93,11 +91,7 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         order = np.argsort(numbers)
         places = (order[np.searchsorted(numbers, each, sorter=order)] for each in (first, second))
         column = column_bytes(texts.column("text"))
-        scheme = self.scheme
-        powers = powers_of_base(scheme.ngrams)
-        similarity = jaccard_of_pairs(
-            column.data, column.offsets, scheme.ngrams, scheme.unit == "word", powers, *places
-        )
+        similarity = similarity_of_pairs(column, self.scheme, *places)
         pairs = pl.DataFrame({"first": first, "second": second, "similarity": similarity})
         pairs = pairs.filter(pl.col("similarity") >= self.threshold)
         path = f"{self.path}/verified/part-{task.task_id.replace('/', '-')}.parquet"

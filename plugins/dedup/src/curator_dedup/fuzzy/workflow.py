@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from xxhash import xxh3_64_hexdigest
 
 from curator_core.errors import ConfigError
@@ -24,6 +23,7 @@ from curator_dedup.fuzzy.write_signatures import WriteBands
 from curator_dedup.matching.clusters import components
 from curator_dedup.matching.decisions import document_column, read_columns
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
+from curator_dedup.matching.pairing import unique_pairs
 from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.minhash.scheme import MinhashScheme
 
@@ -196,13 +196,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
 
     def _candidates(self, results: WorkflowResult) -> dict[str, Any]:
         """Plan the verification: which pairs, in which parts, with which documents."""
-        frames = [pl.DataFrame({"first": first, "second": second}) for first, second, _ in self.found_pairs(results)]
-        pairs = (
-            pl.concat(frames).unique()
-            if frames
-            else pl.DataFrame({"first": [], "second": []}, schema={"first": pl.Int64, "second": pl.Int64})
-        )
-        first, second = pairs["first"].to_numpy(), pairs["second"].to_numpy()
+        first, second = unique_pairs([(first, second) for first, second, _ in self.found_pairs(results)])
         sizes = document_column(self.batches(), "size")
         roots = components(len(sizes), [(first, second)])
         part_bytes = _IN_MEMORY_PART_BYTES if self.is_in_memory else _PART_BYTES

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from curator_core.column_bytes import column_bytes
 from curator_core.errors import ConfigError
+from curator_dedup.fuzzy.band_records import band_records
 from curator_dedup.matching.keyed_documents import WriteKeys, text_column
 from curator_dedup.minhash.scheme import MinhashScheme
-from curator_dedup.minhash.signing import sign
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
@@ -54,20 +53,9 @@ class WriteBands(WriteKeys):
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return the keys of all bands of all documents."""
-        from curator_dedup.kernels.bands import band_keys
-
         text = column_bytes(text_column(batch, self.content_field))
-        signatures, shingles = sign(text, self.scheme, device=self.device)
-        chosen = np.flatnonzero(shingles if text.is_null is None else (shingles > 0) & ~text.is_null)
-        keys = np.empty((len(chosen), self.bands + 1), np.uint64)
-        marks = np.empty(len(chosen), np.uint32)
-        band_keys(signatures, chosen, self.bands, keys, marks)
-        # Under the key of the whole signature, all documents are alike: one mark.
-        all_marks = np.repeat(marks[:, None], self.bands + 1, axis=1)
-        all_marks[:, self.bands] = 0
-        documents = np.repeat(chosen.astype(np.uint32)[:, None], self.bands + 1, axis=1)
-        columns: dict[str, Any] = {"key": keys, "mark": all_marks, "document": documents}
-        return pa.table({name: pa.array(values.reshape(-1)) for name, values in columns.items()})
+        records = band_records(text, self.scheme, self.bands, device=self.device)
+        return pa.table([pa.array(each) for each in records], names=["key", "mark", "document"])
 
     def metadata(self) -> dict[bytes, bytes]:
         """Return the scheme and the number of bands."""

@@ -15,15 +15,17 @@ _BASE = np.uint64(BASE)
 
 
 @numba.njit(cache=True, nogil=True)
-def band_keys(signatures: Any, chosen: Any, bands: Any, keys: Any, marks: Any) -> None:
+def band_keys(signatures: Any, chosen: Any, begin: Any, bands: Any, keys: Any, marks: Any, documents: Any) -> None:
     """Write the keys of the bands, and a hash of the whole signature, of some documents.
 
     Args:
         signatures: Documents x entries.
         chosen: Numbers of the documents, those with shingles.
+        begin: Added to these numbers.
         bands: How many bands the entries are cut into; what is left over at the end belongs to none.
         keys: Where the keys go: chosen documents x bands, and one more column for the key of the whole signature.
-        marks: Where 32 bits of the hash of the whole signature go.
+        marks: Where 32 bits of the hash of the whole signature go, zero for the last column.
+        documents: Where the numbers of the documents go.
     """
     rows = signatures.shape[1] // bands
     for position in range(len(chosen)):
@@ -39,4 +41,6 @@ def band_keys(signatures: Any, chosen: Any, bands: Any, keys: Any, marks: Any) -
             whole = (whole + key) * _BASE
         whole = mix64(whole)
         keys[position, bands] = whole
-        marks[position] = whole >> np.uint64(32)
+        for column in range(bands + 1):
+            marks[position, column] = whole >> np.uint64(32) if column < bands else 0
+            documents[position, column] = begin + chosen[position]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
 from curator_core.io.atomic import make_folder, remove_files
 from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_dedup.matching.pairing import PairRule, pairs_with_a_key
 from curator_dedup.numbering import Numbering
 from curator_dedup.shuffle_file import partition_tasks, read_partition
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from curator_core.stage import NodeInfo, WorkerInfo
 
-__all__ = ["FindPairs", "ListPartitions", "PairRule"]
+__all__ = ["FindPairs", "ListPartitions"]
 
-PairRule = Literal["candidates", "equal", "near"]
 _MARK_BITS = 64
 
 
@@ -55,9 +54,7 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
     Args:
         path: Folder of the cache; pairs go to ``pairs`` in it.
         numberings: Files with the batches of each corpus; numbers of the second go on where the first ends.
-        rule: Which documents of a key are paired: ``candidates`` those with different marks (see
-            :func:`curator_dedup.kernels.edges.candidate_edges`), ``equal`` those with the same mark, ``near`` those
-            whose marks differ in few bits.
+        rule: Which documents of a key are paired (see :func:`curator_dedup.matching.pairing.pairs_with_a_key`).
         max_distance: In how many bits, at most, with ``near``.
     """
 
@@ -91,21 +88,15 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         remove_files(f"{self.path}/pairs", {f"part-{source}" for source in sources}, only_torn=only_torn)
 
     def _pairs(self, task: FileGroupTask) -> Any:
-        from curator_dedup.kernels.edges import candidate_edges, linked_edges, near_edges, repeated
-
         tables = [(piece, read_partition(piece)[0]) for piece in task.data]
-        keys = np.concatenate([table.column("key").to_numpy() for _, table in tables] or [np.empty(0, np.uint64)])
-        is_repeated = repeated(keys)
-        keys = keys[is_repeated]
-        marks = np.concatenate([table.column("mark").to_numpy() for _, table in tables])[is_repeated]
+        if not tables:
+            return np.empty((0, 3), np.int64)
+        keys = np.concatenate([table.column("key").to_numpy() for _, table in tables])
+        marks = np.concatenate([table.column("mark").to_numpy() for _, table in tables])
         documents = np.concatenate(
             [table.column("document").to_numpy() + self._first[piece.path] for piece, table in tables]
-        )[is_repeated]
-        rows = pl.DataFrame({"key": keys, "mark": marks, "document": documents}).sort("key", "mark", "document")
-        key, mark, document = (rows[name].to_numpy() for name in ("key", "mark", "document"))
-        if self.rule == "near":
-            return near_edges(key, mark, document, self.max_distance)
-        return linked_edges(key, mark, document) if self.rule == "equal" else candidate_edges(key, mark, document)
+        )
+        return pairs_with_a_key(keys, marks, documents, rule=self.rule, max_distance=self.max_distance)
 
 
 def first_numbers(numberings: list[str]) -> dict[str, int]:

@@ -1,0 +1,63 @@
+"""Pairs of documents that share a key. Plain functions of arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["PairRule", "pairs_with_a_key", "unique_pairs"]
+
+PairRule = Literal["candidates", "equal", "near"]
+
+
+def pairs_with_a_key(
+    keys: NDArray[np.uint64],
+    marks: NDArray[Any],
+    documents: NDArray[np.int64],
+    *,
+    rule: PairRule = "candidates",
+    max_distance: int = 0,
+) -> NDArray[np.int64]:
+    """Return pairs of documents that share a key, never all pairs of a large bucket; the smaller number first.
+
+    Args:
+        keys: One for every record.
+        marks: What tells documents with the same key apart.
+        documents: Whose key it is.
+        rule: Which documents of a key are paired: ``candidates`` those with different marks (see
+            :func:`curator_dedup.kernels.edges.candidate_edges`), ``equal`` those with the same mark, ``near`` those
+            whose marks differ in few bits; the distance is then a third column.
+        max_distance: In how many bits, at most, with ``near``.
+    """
+    from curator_dedup.kernels.edges import candidate_edges, linked_edges, near_edges, repeated
+
+    is_repeated = repeated(keys)
+    chosen = {"key": keys[is_repeated], "mark": marks[is_repeated], "document": documents[is_repeated]}
+    rows = pl.DataFrame(chosen).sort("key", "mark", "document")
+    key, mark, document = (rows[name].to_numpy() for name in ("key", "mark", "document"))
+    pairs: NDArray[np.int64]
+    if rule == "near":
+        pairs = near_edges(key, mark, document, max_distance)
+    else:
+        pairs = (linked_edges if rule == "equal" else candidate_edges)(key, mark, document)
+    return pairs
+
+
+def unique_pairs(
+    portions: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return pairs, of which several portions may have the same, each once.
+
+    >>> one, other = unique_pairs([(np.array([1, 1]), np.array([2, 2])), (np.array([1]), np.array([2]))])
+    >>> one.tolist(), other.tolist()
+    ([1], [2])
+    """
+    if not portions:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    frame = pl.concat([pl.DataFrame({"first": first, "second": second}) for first, second in portions]).unique()
+    return frame["first"].to_numpy(), frame["second"].to_numpy()
