@@ -106,10 +106,11 @@ def blocks_of(sound: Any, limits: AudioLimits, *, span: Span | None = None) -> I
     step = max(1, _BLOCK_SAMPLES // sound.channels)
     done = 0
     while done < end - start:
-        block = sound.read(min(step, end - start - done), dtype="float32", always_2d=True)
-        if not len(block):
-            raise DataError(f"the file is damaged: {done:,} samples can be decoded of {end - start:,}")
+        wanted = min(step, end - start - done)
+        block = sound.read(wanted, dtype="float32", always_2d=True)
         done += len(block)
+        if len(block) < wanted:  # also where an MP3 file goes on behind a break, with sound of another format
+            raise DataError(f"the file is damaged: {done:,} samples can be decoded of {end - start:,}")
         if done > most:
             limits.check(frames=done, rate=sound.samplerate, channels=sound.channels)
         if not np.isfinite(block.sum(dtype=np.float64)):
