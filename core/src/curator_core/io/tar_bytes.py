@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from curator_core.errors import DataError
 from curator_core.io.compression import compression_of
 from curator_core.io.decompression import Decompressor
 from curator_core.io.filesystems import open_slice
@@ -16,10 +18,14 @@ if TYPE_CHECKING:
     from curator_core.io.limits import Limits
     from curator_core.tasks import FileSlice
 
-__all__ = ["AHEAD_BYTES", "ArchiveBytes", "open_archive"]
+__all__ = ["ArchiveBytes", "FilePart", "Part", "open_archive"]
 
-AHEAD_BYTES = 2**16
-"""Several small members. Who only looks at headers reads less."""
+_AHEAD_BYTES = 2**16
+"""Read at a time where members are small."""
+_HEADER_AHEAD_BYTES = 2**12
+"""Read behind a jump: a header, and small members behind it."""
+_LATER_BYTES = 2**13
+"""A member of this size is not read before there is a place for it."""
 _SKIP_BYTES = 2**20
 
 
@@ -28,7 +34,25 @@ class _Readable(Protocol):
 
 
 class _Seekable(_Readable, Protocol):
-    def seek(self, offset: int, /) -> int: ...
+    def seek(self, offset: int, whence: int = 0, /) -> int: ...
+
+    def readinto(self, buffer: memoryview, /) -> int: ...
+
+
+class FilePart:
+    """Bytes of a file that have not been read yet."""
+
+    __slots__ = ("length", "offset")
+
+    def __init__(self, offset: int, length: int) -> None:
+        self.offset = offset
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+
+Part = memoryview | FilePart
 
 
 class ArchiveBytes:
@@ -36,14 +60,15 @@ class ArchiveBytes:
 
     Args:
         file: The archive, at the beginning.
+        path: Its path, for messages.
         seekable: Its file, where it is not compressed: what is not asked for is jumped over.
-        ahead_bytes: How much to read at a time, at least.
     """
 
-    def __init__(self, file: _Readable, seekable: _Seekable | None = None, *, ahead_bytes: int = AHEAD_BYTES) -> None:
+    def __init__(self, file: _Readable, path: str, seekable: _Seekable | None = None) -> None:
         self._file = file
+        self._path = path
         self._seekable = seekable
-        self._ahead_bytes = ahead_bytes
+        self._size = seekable.seek(0, os.SEEK_END) if seekable is not None else 0
         self._start = 0
         self._window = memoryview(b"")
 
@@ -58,13 +83,46 @@ class ArchiveBytes:
             begin = 0
         return self._window[begin : begin + size]
 
+    def part(self, offset: int, size: int) -> Part:
+        """Return ``size`` bytes as :meth:`take` does, or where they are: large ones of a file are read only once."""
+        if size >= _LATER_BYTES and self._seekable is not None and offset + size <= self._size:
+            return FilePart(offset, size)
+        return self.take(offset, size)
+
+    def read_part(self, part: Part) -> memoryview:
+        """Return the bytes of a part."""
+        if isinstance(part, memoryview):
+            return part
+        target = memoryview(bytearray(part.length))
+        self.copy_part(part, target)
+        return target
+
+    def copy_part(self, part: Part, target: memoryview) -> None:
+        """Write the bytes of a part to their place.
+
+        Raises:
+            DataError: The file has become shorter.
+        """
+        if isinstance(part, memoryview):
+            target[:] = part
+            return
+        assert self._seekable is not None
+        self._seekable.seek(part.offset)
+        done = 0
+        while done < part.length:
+            count = self._seekable.readinto(target[done:])
+            if not count:
+                raise DataError("the file became shorter while it was read", source=self._path, row=part.offset)
+            done += count
+
     def _load(self, offset: int, size: int) -> None:
-        wanted = max(size + 2 * BLOCK_BYTES, self._ahead_bytes)  # with the padding and the header behind it
+        position = self._start + len(self._window)
+        ahead = _AHEAD_BYTES if offset <= position else _HEADER_AHEAD_BYTES
+        wanted = max(size + 2 * BLOCK_BYTES, ahead)  # with the padding and the header behind it
         if self._seekable is not None:
             self._seekable.seek(offset)
-            data = self._seekable.read(wanted)
+            data = self._seekable.read(min(wanted, max(0, self._size - offset)))
         else:
-            position = self._start + len(self._window)
             kept = self._window[offset - self._start :] if offset < position else memoryview(b"")
             while position < offset and (skipped := self._file.read(min(_SKIP_BYTES, offset - position))):
                 position += len(skipped)
@@ -79,7 +137,7 @@ class ArchiveBytes:
 
 
 @contextmanager
-def open_archive(piece: FileSlice, limits: Limits, *, ahead_bytes: int = AHEAD_BYTES) -> Iterator[ArchiveBytes]:
+def open_archive(piece: FileSlice, limits: Limits) -> Iterator[ArchiveBytes]:
     """Open the archive of a slice, decompressed as its extension says.
 
     Raises:
@@ -87,6 +145,6 @@ def open_archive(piece: FileSlice, limits: Limits, *, ahead_bytes: int = AHEAD_B
     """
     with open_slice(piece) as file:
         if compression_of(piece.path) is not None:
-            yield ArchiveBytes(Decompressor(file, piece.path, limits), ahead_bytes=ahead_bytes)
+            yield ArchiveBytes(Decompressor(file, piece.path, limits), piece.path)
         else:
-            yield ArchiveBytes(file, file, ahead_bytes=ahead_bytes)
+            yield ArchiveBytes(file, piece.path, file)

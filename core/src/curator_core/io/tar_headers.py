@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from curator_core.errors import DataError
 
@@ -13,6 +14,8 @@ BLOCK_BYTES = 512
 """Everything in a tar archive is a multiple of this."""
 
 _ZEROS = bytes(BLOCK_BYTES)
+_FIELDS = struct.Struct("100s24x12s12x8sc100x6s82x155s12x")
+"""Name, size, checksum, type flag, magic and prefix."""
 _BLANK_CHECKSUM = b" " * 8
 _LARGEST_OCTAL = 8**11 - 1
 _NAME_BYTES = 100
@@ -20,19 +23,15 @@ _MODE, _OWNER, _TIME = b"0000644\0", b"0000000\0", b"00000000000\0"
 _USTAR = b"ustar\x0000"
 
 
-@dataclass(frozen=True, slots=True)
-class TarHeader:
-    """What a header says.
-
-    Args:
-        name: Path of the member, as bytes.
-        size_bytes: Size of its content.
-        kind: Type flag: ``0`` a file, ``5`` a folder, ``x`` attributes of the next member, ``L`` its long name, …
-    """
+class TarHeader(NamedTuple):  # made in a third of the time of a frozen dataclass, once a member
+    """What a header says."""
 
     name: bytes
+    """Path of the member."""
     size_bytes: int
+    """Size of its content."""
     kind: bytes
+    """Type flag: ``0`` a file, ``5`` a folder, ``x`` attributes of the next member, ``L`` its long name, …"""
 
 
 def padded(size_bytes: int) -> int:
@@ -44,42 +43,46 @@ def padded(size_bytes: int) -> int:
     return -(-size_bytes // BLOCK_BYTES) * BLOCK_BYTES
 
 
-def parse_header(block: bytes) -> TarHeader | None:
+def parse_header(block: bytes | memoryview) -> TarHeader | None:
     """Read a header of v7, ustar, pax or GNU tar; None for a block of zeros, which ends an archive.
 
     Raises:
         DataError: It is not a header, or damaged.
     """
-    if not block[0] and block == _ZEROS:
+    name, size, checksum, kind, magic, prefix = _FIELDS.unpack(block)
+    if not name[0] and bytes(block) == _ZEROS:
         return None
-    if not _checksum_fits(block):
+    if not _checksum_fits(block, checksum):
         raise DataError("there is no tar header here: the checksum does not fit")
-    size = _number(block[124:136])
-    name = block[:_NAME_BYTES].partition(b"\0")[0]
-    if block[345] and block[257:263] == b"ustar\0":
-        name = block[345:500].partition(b"\0")[0] + b"/" + name
-    kind = block[156:157]
-    if kind in (b"\0", b"7", b"0"):  # old tar; contiguous files
+    name = name.partition(b"\0")[0]
+    if prefix[0] and magic == b"ustar\0":
+        name = prefix.partition(b"\0")[0] + b"/" + name
+    if kind in b"\x0070":  # old tar; contiguous files
         kind = b"5" if name.endswith(b"/") else b"0"
-    return TarHeader(name, size, kind)
+    return TarHeader(name, _number(size), kind)
 
 
-def _checksum_fits(block: bytes) -> bool:
+def _checksum_fits(block: bytes | memoryview, checksum: bytes) -> bool:
     try:
-        stored = int(block[148:156].strip(b" \0"), 8)
+        stored = int(checksum.strip(b" \0"), 8)
     except ValueError:
         return False
-    bare = block[:148] + _BLANK_CHECKSUM + block[156:]
     # The low half of Adler-32 is one more than the sum of the bytes, as long as that is below 65,521: for 256 bytes it
-    # always is. Summing in Python would take longer than everything else.
-    total = (zlib.adler32(bare[:256]) & 0xFFFF) + (zlib.adler32(bare[256:]) & 0xFFFF) - 2
+    # always is. Summing in Python would take longer than everything else. The checksum itself counts as eight spaces.
+    total = (zlib.adler32(block[:256]) & 0xFFFF) + (zlib.adler32(block[256:]) & 0xFFFF) - 2
+    total += 8 * 32 - sum(checksum)
     if total == stored:
         return True
-    return total - 256 * sum(byte > 127 for byte in bare) == stored  # noqa: PLR2004 - ancient tars summed signed bytes
+    above = sum(byte > 127 for byte in bytes(block)) - sum(byte > 127 for byte in checksum)  # noqa: PLR2004
+    return total - 256 * above == stored  # ancient tars summed signed bytes
 
 
 def _number(field: bytes) -> int:
     """Read a number in octal, or in base 256 where the first bit is set."""
+    try:
+        return int(field[:-1], 8)  # nearly always
+    except ValueError:
+        pass
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (0x80 << 8 * (len(field) - 1))
         if value >> 63:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curator_core.errors import DataError
 from curator_core.io.decompression import StreamError
@@ -39,20 +39,15 @@ class TarLimits:
     max_members: int = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class TarMember:
-    """A file in an archive.
-
-    Args:
-        name: Its path there.
-        start: Where it begins, with the headers in front of it.
-        offset: Where its content begins.
-        size_bytes: Size of the content.
-    """
+class TarMember(NamedTuple):
+    """A file in an archive."""
 
     name: str
+    """Its path there."""
     start: int
+    """Where it begins, with the headers in front of it."""
     offset: int
+    """Where its content begins."""
     size_bytes: int
 
 
@@ -92,15 +87,16 @@ class _Walk:
         first: int | None = None  # where the headers of the next member begin, when some came before its own
         attributes: dict[str, bytes] = {}
         ended = False
+        take = self._archive.take
         while end is None or position < end:
-            block = bytes(self._archive.take(position, BLOCK_BYTES))
+            block = take(position, BLOCK_BYTES)
             if len(block) < BLOCK_BYTES:
-                self._check_end(block, position, ended=ended)
+                self._check_end(bytes(block), position, ended=ended)
                 return
             try:
                 header = parse_header(block)
             except DataError as error:
-                self._report_damage(error, block, position)
+                self._report_damage(error, bytes(block), position)
                 position = self._next_header(position + BLOCK_BYTES)
                 first, attributes, ended = None, {}, True
                 continue
@@ -115,12 +111,15 @@ class _Walk:
                     attributes["unreadable"] = b""
                 position = content + padded(header.size_bytes)
                 continue
-            size = self._size(header, attributes)
+            size = self._size(header, attributes) if attributes else header.size_bytes
             self._count += 1
             if self._count > self._limits.max_members:
                 self._report(f"the archive has more than {self._limits.max_members:,} members", first, "TooManyMembers")
                 return
-            name = self._usable_name(header, attributes, first, size)
+            is_plain = not attributes and header.kind == b"0" and size <= self._limits.max_member_bytes
+            name = _plain_name(header.name) if is_plain else None
+            if name is None:
+                name = self._usable_name(header, attributes, first, size)
             if name is not None:
                 yield TarMember(name, first, content, size)
             position = content + padded(size)
@@ -197,6 +196,11 @@ class _Walk:
 
 
 _SCAN_BYTES = 2**20
+
+
+def _plain_name(name: bytes) -> str | None:
+    """Return a name about which there is nothing to say, as nearly all are; None to look closer."""
+    return name.decode() if name.isascii() and b".." not in name and name[:1] not in b"/." else None
 
 
 def _is_header(block: bytes) -> bool:

@@ -32,7 +32,6 @@ __all__ = ["ListTars", "ReadSamples", "TarReader"]
 
 _EXTENSIONS = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
 _SNIFF_SAMPLES = 64
-_HEADER_AHEAD_BYTES = 4096
 
 
 @dataclass
@@ -63,7 +62,7 @@ class ListTars(ListFiles):
             with Recording().active(), open_archive(FileSlice(path), Limits(verify=False)) as archive:
                 samples = group_samples(archive, walk_members(archive, path, TarLimits()), path)
                 first = islice(samples, _SNIFF_SAMPLES)
-                tables = list(sample_tables(first, path, self.layout, batch_bytes=self.block_bytes))
+                tables = list(sample_tables(first, archive, path, self.layout, batch_bytes=self.block_bytes))
         except Exception:  # noqa: BLE001 - a courtesy before the run, which will meet the same error and report it
             return None
         return list(dict.fromkeys(name for table in tables for name in table.column_names)) or None
@@ -75,7 +74,7 @@ class ListTars(ListFiles):
         piece = FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)
         try:
             # What is wrong with the archive is reported by who reads it.
-            with Recording().active(), open_archive(piece, Limits(), ahead_bytes=_HEADER_AHEAD_BYTES) as archive:
+            with Recording().active(), open_archive(piece, Limits()) as archive:
                 members = walk_members(archive, entry.path, TarLimits())
                 return sample_edges(members, file_bytes=entry.size_bytes, block_bytes=self.block_bytes)
         except Exception:  # noqa: BLE001 - reading it will meet the same error and report it
@@ -101,7 +100,7 @@ class ReadSamples(PieceReader):
         with open_archive(piece, self.limits) as archive:
             members = walk_members(archive, piece.path, self.tar_limits, start=piece.start, end=_last_header(piece))
             samples = group_samples(archive, members, piece.path)
-            yield from sample_tables(samples, piece.path, self.layout, batch_bytes=self.batch_bytes)
+            yield from sample_tables(samples, archive, piece.path, self.layout, batch_bytes=self.batch_bytes)
 
     def outputs(self) -> Columns:
         return [*self.layout.fixed, SOURCE_COLUMN, ROW_COLUMN]

@@ -10,7 +10,7 @@ from curator_core.recording import BadRecord, current
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.io.tar_bytes import ArchiveBytes
+    from curator_core.io.tar_bytes import ArchiveBytes, Part
     from curator_core.io.tar_members import TarMember
 
 __all__ = ["TarSample", "group_samples", "sample_edges", "split_name"]
@@ -27,16 +27,13 @@ class TarSample:
         key: What their names have in common: the path up to the first dot of the base name.
         start: Offset of the first header.
         parts: Content by extension, which is everything behind that dot.
+        size_bytes: Bytes of all parts.
     """
 
     key: str
     start: int
-    parts: dict[str, memoryview] = field(default_factory=dict)
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all parts."""
-        return sum(map(len, self.parts.values()))
+    parts: dict[str, Part] = field(default_factory=dict)
+    size_bytes: int = 0
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -68,7 +65,7 @@ def group_samples(archive: ArchiveBytes, members: Iterator[TarMember], path: str
             if sample is not None:
                 yield sample
             sample = TarSample(key, member.start)
-        content = archive.take(member.offset, member.size_bytes)
+        content = archive.part(member.offset, member.size_bytes)
         if len(content) < member.size_bytes:
             message = (
                 f"the archive ends in the middle of {member.name!r}: {len(content):,} of {member.size_bytes:,} bytes"
@@ -81,6 +78,7 @@ def group_samples(archive: ArchiveBytes, members: Iterator[TarMember], path: str
             current().bad_record(BadRecord(f"{member.name!r} {why}", path, member.start, "RepeatedMember"))
             continue
         sample.parts[extension] = content
+        sample.size_bytes += member.size_bytes
     if sample is not None:
         yield sample
     if skipped:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import orjson
@@ -16,8 +16,9 @@ from curator_core.io.provenance import PROVENANCE_COLUMNS, with_provenance
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from curator_core.io.tar_bytes import ArchiveBytes, Part
     from curator_core.io.tar_samples import TarSample
 
 __all__ = ["SampleLayout", "sample_tables"]
@@ -46,10 +47,8 @@ class SampleLayout:
     noun: str = "media file"
     text_column: str = "text"
 
-    @property
-    def fixed(self) -> tuple[str, ...]:
-        """Columns that every table has."""
-        return ("key", "bytes", "extension")
+    fixed: ClassVar[tuple[str, ...]] = ("key", "bytes", "extension")
+    """Columns that every table has."""
 
 
 @dataclass(slots=True)
@@ -58,14 +57,14 @@ class _Row:
 
     key: str
     start: int
-    media: memoryview
+    media: Part
     extension: str
     values: dict[str, Any] = field(default_factory=dict)
-    binary: dict[str, memoryview] = field(default_factory=dict)
+    binary: dict[str, Part] = field(default_factory=dict)
 
 
 def sample_tables(
-    samples: Iterable[TarSample], path: str, layout: SampleLayout, *, batch_bytes: int
+    samples: Iterable[TarSample], archive: ArchiveBytes, path: str, layout: SampleLayout, *, batch_bytes: int
 ) -> Iterator[pa.Table]:
     """Yield tables of about ``batch_bytes``, with ``_source`` and ``_row`` (where the sample begins in the archive).
 
@@ -76,39 +75,39 @@ def sample_tables(
     held_bytes = 0
     for sample in samples:
         try:
-            row = _take_apart(sample, layout)
+            row = _take_apart(sample, archive, layout)
             _check_columns(row, names)
         except DataError as error:
             message = f"sample {sample.key!r}: {error.message}"
             current().bad_record(BadRecord(message, path, sample.start, "UnreadableSample"))
             continue
         if rows and held_bytes + sample.size_bytes > batch_bytes:
-            yield _table(rows, path)
+            yield _table(rows, archive, path)
             rows, names, held_bytes = [], set(), 0
         rows.append(row)
         names.update(row.values, row.binary)
         held_bytes += sample.size_bytes
     if rows:
-        yield _table(rows, path)
+        yield _table(rows, archive, path)
 
 
-def _take_apart(sample: TarSample, layout: SampleLayout) -> _Row:
-    extension = next((each for each in sample.parts if each.lower() in layout.media), None)
+def _take_apart(sample: TarSample, archive: ArchiveBytes, layout: SampleLayout) -> _Row:
+    extension = next((each for each in sample.parts if each in layout.media or each.lower() in layout.media), None)
     if extension is None:
         raise DataError(f"there is no {layout.noun} among its members: {', '.join(sample.parts)}")
     row = _Row(sample.key, sample.start, sample.parts[extension], extension)
-    for name, content in sample.parts.items():
+    for name, part in sample.parts.items():
         if name == extension:
             continue
         kind = name.lower()
         if kind == "json":
-            _add(row.values, _object(content), layout)
+            _add(row.values, _object(archive.read_part(part)), layout)
         elif kind == "txt":
-            _add(row.values, {layout.text_column: _text(content, name)}, layout)
+            _add(row.values, {layout.text_column: _text(archive.read_part(part), name)}, layout)
         elif kind == "cls":
-            _add(row.values, {"cls": _class_number(content)}, layout)
+            _add(row.values, {"cls": _class_number(archive.read_part(part))}, layout)
         else:
-            row.binary[_free_name(name, (*layout.fixed, *row.values))] = content
+            row.binary[_free_name(name, row.values, layout)] = part
     return row
 
 
@@ -119,12 +118,12 @@ def _check_columns(row: _Row, names: set[str]) -> None:
 
 def _add(values: dict[str, Any], new: dict[str, Any], layout: SampleLayout) -> None:
     for name, value in new.items():
-        values[_free_name(name, (*layout.fixed, *values))] = value
+        values[_free_name(name, values, layout)] = value
 
 
-def _free_name(name: str, taken: Sequence[str]) -> str:
+def _free_name(name: str, taken: Container[str], layout: SampleLayout) -> str:
     """Return a name for a column that no other has: sidecars may use any."""
-    if name not in taken and name not in PROVENANCE_COLUMNS:
+    if name not in taken and name not in layout.fixed and name not in PROVENANCE_COLUMNS:
         return name
     name = f"{name}_in_sidecar"
     while name in taken:
@@ -137,7 +136,8 @@ def _object(content: memoryview) -> dict[str, Any]:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise DataError(f"the json is not valid: {error}") from error
-    if nesting(value) > MAX_NESTING:
+    brackets = bytes(content).count(b"[") + bytes(content).count(b"{")
+    if brackets > MAX_NESTING and nesting(value) > MAX_NESTING:
         raise DataError(f"the json nests more than {MAX_NESTING} levels deep")
     return value if isinstance(value, dict) else {"json": value}
 
@@ -160,27 +160,27 @@ def _class_number(content: memoryview) -> int:
     return number
 
 
-def _table(rows: Sequence[_Row], path: str) -> pa.Table:
+def _table(rows: Sequence[_Row], archive: ArchiveBytes, path: str) -> pa.Table:
     columns: dict[str, Any] = {"key": pa.array([row.key for row in rows], pa.string())}
     columns |= columns_from_records([row.values for row in rows])
     for name in dict.fromkeys(name for row in rows for name in row.binary):
-        columns.setdefault(name, _binary([row.binary.get(name) for row in rows]))
-    columns["bytes"] = _binary([row.media for row in rows])
+        columns.setdefault(name, _binary([row.binary.get(name) for row in rows], archive))
+    columns["bytes"] = _binary([row.media for row in rows], archive)
     columns["extension"] = pa.array([row.extension for row in rows], pa.string())
     return with_provenance(pa.table(columns), path, [row.start for row in rows])
 
 
-def _binary(values: Sequence[memoryview | None]) -> pa.Array:
-    """Copy the values into one column, once."""
-    lengths = np.fromiter((0 if value is None else len(value) for value in values), np.int64, len(values))
+def _binary(parts: Sequence[Part | None], archive: ArchiveBytes) -> pa.Array:
+    """Bring the parts into one column, each copied once."""
+    lengths = np.fromiter((0 if part is None else len(part) for part in parts), np.int64, len(parts))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    data = bytearray(int(offsets[-1]))
-    target = memoryview(data)
-    for value, begin, end in zip(values, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        if value is not None:
-            target[begin:end] = value
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    if any(value is None for value in values):
-        present = np.fromiter((value is not None for value in values), np.bool_, len(values))
-        buffers[0] = pa.py_buffer(np.packbits(present, bitorder="little"))
-    return pa.Array.from_buffers(pa.large_binary(), len(values), buffers)
+    data = pa.allocate_buffer(int(offsets[-1]))  # from Arrow's pool, which uses memory again
+    target = memoryview(data).cast("B")
+    for part, begin, end in zip(parts, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        if part is not None:
+            archive.copy_part(part, target[begin:end])
+    validity = None
+    if any(part is None for part in parts):
+        present = np.fromiter((part is not None for part in parts), np.bool_, len(parts))
+        validity = pa.py_buffer(np.packbits(present, bitorder="little"))
+    return pa.Array.from_buffers(pa.large_binary(), len(parts), [validity, pa.py_buffer(offsets), data])
