@@ -112,3 +112,21 @@ def test_code_cleaning_keeps_commented_code(tmp_path):
     assert [Path(row["_source"]).name for row in rows] == ["areas.py"]
     assert rows[0]["text"] == PYTHON.replace("someone@shapes-and-areas.org", "<email>")
     assert len(rows[0]["content_hash"]) > 0
+
+
+@pytest.mark.slow
+def test_split_by_language_gives_each_language_a_folder(tmp_path):
+    russian = "Погода была хорошая, и мы шли по холмам, пока не пришли к морю."
+    chinese = "今天的天气非常好我们翻过山丘一直走到了海边。\n我们在那里坐到了晚上。"
+    mojibake = GERMAN.encode().decode("latin-1")
+    texts = [GARDEN, mojibake, russian, chinese, HARBOUR, "Same line again.\n" * 20, "?! ... 12", None]
+    (tmp_path / "in").mkdir()
+    lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(texts)]
+    (tmp_path / "in" / "corpus.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run("split-by-language", tmp_path)
+    folders = {path.name: path for path in (tmp_path / "out").iterdir()}
+    assert sorted(folders) == ["de", "en", "ru", "statistics", "zh"]
+    assert pq.read_table(folders["en"])["id"].to_pylist() == [0, 4]
+    assert pq.read_table(folders["de"])["text"].to_pylist() == [GERMAN]
+    assert pq.read_table(folders["zh"])["text"].to_pylist() == [chinese]
+    assert "ru" in (folders["statistics"] / "summary.txt").read_text(encoding="utf-8")
