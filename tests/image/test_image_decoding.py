@@ -53,7 +53,7 @@ def test_cmyk_becomes_rgb():
     image = scene().convert("CMYK")
     for file_format, tolerance in (("TIFF", 1), ("JPEG", 6)):
         assert close(decode_rgb(encoded(image, file_format)), image.convert("RGB"), tolerance)
-    assert decode_grey(encoded(image.resize((2000, 1500)), "JPEG"), side=100).size == (133, 100)
+    assert decode_grey(encoded(image.resize((2000, 1500)), "JPEG"), side=100).size == (250, 188)
 
 
 def test_of_animations_the_first_frame_counts():
@@ -88,16 +88,16 @@ def test_with_and_without_simplejpeg_the_pixels_are_the_same(monkeypatch, option
             patched.setattr(decoding, "_turbo_jpeg", lambda: None)
             np.testing.assert_array_equal(np.asarray(decode_grey(data, side=128)), grey)
             np.testing.assert_array_equal(decode_rgb(data, side=64), rgb)
-        assert min(grey.shape) == min(128, *size)
+        assert min(size) < 128 or 128 <= min(grey.shape) < 256
 
 
 @pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
 def test_a_scaled_decode_is_near_the_full_one(file_format):
     image = scene(5, 1280, 960)
     data = encoded(image, file_format)
-    expected = image.convert("L").resize((341, 256), Image.Resampling.BOX)
-    assert close(np.asarray(decode_grey(data, side=256)), expected, 3)
-    assert decode_rgb(data, side=224).shape[:2] in ((448, 597), (480, 640))
+    expected = image.convert("L").reduce(4)
+    assert close(np.asarray(decode_grey(data, side=200)), expected, 3)
+    assert decode_rgb(data, side=448).shape[:2] == (480, 640)
     assert decode_rgb(data).shape == (960, 1280, 3)
 
 
@@ -113,8 +113,8 @@ def test_images_that_are_cut_off_or_mislabelled_are_refused(file_format):
 
 def test_bytes_behind_the_last_pixel_do_no_harm():
     data = encoded(scene(), "JPEG")
-    assert decode_grey(data[:-2] + b"\0\0\0" + data[-2:], side=64).size == (85, 64)
-    assert decode_grey(data + b"trailer", side=64).size == (85, 64)
+    assert decode_grey(data[:-2] + b"\0\0\0" + data[-2:], side=64).size == (160, 120)
+    assert decode_grey(data + b"trailer", side=64).size == (160, 120)
 
 
 def png_claiming(width, height):

@@ -30,6 +30,9 @@ Mode = Literal["L", "RGB"]
 _MAX_SCANS = 200
 """Scans of a progressive JPEG. Encoders make about ten; thousands of them over a large image take minutes to decode."""
 
+_MOST_SKIPPED = 8
+"""Largest factor by which a JPEG can be made smaller while it is decoded."""
+
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
     5: Image.Transpose.TRANSPOSE, 6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
@@ -38,17 +41,17 @@ _TURNS = {
 
 
 def decode_grey(data: bytes | pa.Buffer, *, side: int, max_pixels: int | None = MAX_PIXELS) -> Image.Image:
-    """Return a grey image whose shorter side has ``side`` pixels; a smaller one in its own size.
+    """Return a grey image, halved as often as its shorter side keeps ``side`` pixels.
 
     Args:
         data: The encoded image.
-        side: Pixels of the shorter side.
+        side: Pixels of the shorter side that are enough: it has fewer than twice as many.
         max_pixels: An image that claims more is refused.
 
     Raises:
         DataError: It cannot be decoded, or claims too many pixels.
     """
-    return _decode(data, "L", side, 1, max_pixels)
+    return _decode(data, "L", side, max_pixels)
 
 
 def decode_rgb(
@@ -58,48 +61,47 @@ def decode_rgb(
 
     Args:
         data: The encoded image.
-        side: Pixels of the shorter side that are enough; a larger image is scaled down to about twice that. All, where
-            None.
+        side: Pixels of the shorter side that are enough, as in :func:`decode_grey`; all, where None.
         max_pixels: An image that claims more is refused.
 
     Raises:
         DataError: It cannot be decoded, or claims too many pixels.
     """
-    return np.asarray(_decode(data, "RGB", side, 2, max_pixels))
+    return np.asarray(_decode(data, "RGB", side, max_pixels))
 
 
-def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, margin: int, max_pixels: int | None) -> Image.Image:
+def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, max_pixels: int | None) -> Image.Image:
     header = read_header(data)
     check_pixels(header, max_pixels)
-    wanted = None if side is None else side * margin
+    factor = 1
+    while side is not None and min(header.width, header.height) >= side * factor * 2:
+        factor *= 2
     try:
         if header.format == "JPEG" and header.mode != "CMYK":
-            image = _decode_jpeg(data, header, mode, wanted)
-        else:
-            image = _decode_any(data, header, mode, wanted)
-        return image if wanted is None else _scaled(image, wanted)
+            return _decode_jpeg(data, header, mode, factor)
+        image = _decode_any(data, header, mode)
+        return image.reduce(factor) if factor > 1 else image
     except DataError:
         raise
     except Exception as error:  # damaged files make the decoders raise errors of any type
         raise DataError(f"the pixels cannot be decoded: {type(error).__name__}: {error}") from error
 
 
-def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wanted: int | None) -> Image.Image:
+def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, factor: int) -> Image.Image:
     view = memoryview(data).cast("B")  # Arrow says that its bytes are signed
     frame = read_jpeg_frame(view)
     assert frame is not None, "who read the header has seen it"
     *_, is_progressive, orientation = frame
     if is_progressive and bytes(view).count(b"\xff\xda") > _MAX_SCANS:
         raise DataError(f"the JPEG has more than {_MAX_SCANS} scans, to make decoding it slow")
-    # The inverse transform can leave out what would be scaled away: by a factor of 2, 4 or 8.
-    factor = 1
-    while wanted is not None and factor < 8 and min(header.width, header.height) >= wanted * factor * 2:  # noqa: PLR2004
-        factor *= 2
+    # The inverse transform can leave out what would be scaled away.
+    skipped = min(factor, _MOST_SKIPPED)
     turbo = _turbo_jpeg()
     if turbo is None:
-        image = _pillow_jpeg(data, mode, (header.width // factor, header.height // factor))
+        image = _pillow_jpeg(data, mode, (header.width // skipped, header.height // skipped))
     else:
-        image = _turbo_decoded(turbo, view, mode, (-(-header.width // factor), -(-header.height // factor)))
+        image = _turbo_decoded(turbo, view, mode, (-(-header.width // skipped), -(-header.height // skipped)))
+    image = image.reduce(factor // skipped) if factor > skipped else image
     return image if orientation == 1 else image.transpose(_TURNS[orientation])
 
 
@@ -135,12 +137,10 @@ def _pillow_jpeg(data: bytes | pa.Buffer, mode: Mode, size: tuple[int, int]) -> 
         return decoded
 
 
-def _decode_any(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, wanted: int | None) -> Image.Image:
+def _decode_any(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode) -> Image.Image:
     with open_image(data) as image:
         if image.size != (header.width, header.height):
             raise DataError(f"the image has {image.width} by {image.height} pixels and claims others")
-        if wanted is not None and header.mode == "CMYK" and header.format == "JPEG":
-            image.draft(image.mode, _at_least(image.size, wanted))
         image.load()  # which turns a TIFF by itself
         orientation = _orientation_of(image)
         flat = _flat(image, mode)
@@ -176,14 +176,3 @@ def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
     if values.dtype.kind in "iu" and low >= 0 and high < 2**16:
         return (numbers.astype(np.uint16) >> 8).astype(np.uint8)
     return ((numbers - low) * (255 / (high - low) if high > low else 0)).astype(np.uint8)
-
-
-def _at_least(size: tuple[int, int], side: int) -> tuple[int, int]:
-    """Return a size of the same shape whose shorter side is ``side``, but never a larger one."""
-    shorter = min(size)
-    return size if shorter <= side else (round(size[0] * side / shorter), round(size[1] * side / shorter))
-
-
-def _scaled(image: Image.Image, side: int) -> Image.Image:
-    size = _at_least(image.size, side)
-    return image if size == image.size else image.resize(size, Image.Resampling.BOX, reducing_gap=2.0)

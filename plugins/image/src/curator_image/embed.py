@@ -30,9 +30,9 @@ class Embed(ProcessingStage[TableBatch, TableBatch]):
 
     Any vision model of transformers will do. Of a model of pictures and texts (CLIP, SigLIP, BLIP) these are the
     vectors that it compares with texts; of others (DINOv2, ViT, ConvNeXt) their pooled output, else the vector of the
-    class token, else the mean over the image. Large images are decoded in about twice the size that the model takes.
-    ``dedup.semantic`` removes rows whose vectors are near one another. An image that cannot be decoded is quarantined;
-    a row without bytes gets a null.
+    class token, else the mean over the image. Large images are decoded in two to four times the size that the model
+    takes. ``dedup.semantic`` removes rows whose vectors are near one another. An image that cannot be decoded is
+    quarantined; a row without bytes gets a null.
 
     >>> Embed("openai/clip-vit-base-patch32").outputs()
     ['embedding']
@@ -103,7 +103,7 @@ class Embed(ProcessingStage[TableBatch, TableBatch]):
             self.bytes_field,
             encoder.encode,
             at_a_time=self.model_batch_size,
-            side=encoder.picture_side,
+            side=2 * encoder.picture_side if encoder.picture_side else None,
             max_pixels=self.max_pixels,
         )
         if task.num_rows and not batch.num_rows:

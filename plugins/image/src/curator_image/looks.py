@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOK_SIDE", "THUMBNAIL_SIDE", "look_at", "look_at_images"]
 
-LOOK_SIDE = 256
-"""Pixels of the shorter side of the grey image that is looked at: measures do not depend on the resolution."""
+LOOK_SIDE = 160
+"""Pixels that the shorter side of the grey image that is looked at has at least, and less than twice as many.
+
+So measures hardly depend on the resolution, and of most JPEG files only a part has to be decoded.
+"""
 
 THUMBNAIL_SIDE = 32
 """Side of the small copy, from which perceptual hashes are made."""

@@ -22,9 +22,9 @@ __all__ = ["QualityFilter"]
 class QualityFilter(Filter):
     """Keep images that are sharp, neither dark nor glaring, and show something.
 
-    All is measured on a grey copy whose shorter side has 256 pixels, which for a JPEG is decoded in about that size.
-    Sharpness, which is the score, is the variance of the Laplacian of that copy: about 0 for a plane, some tens for a
-    blurred photo, hundreds to thousands for a sharp one. An image that cannot be decoded is quarantined.
+    All is measured on a grey copy, halved as often as its shorter side keeps 160 pixels; a JPEG is decoded in about
+    that size. Sharpness, which is the score, is the variance of the Laplacian of that copy: about 0 for a plane, some
+    tens for a blurred photo, hundreds to thousands for a sharp one. An image that cannot be decoded is quarantined.
 
     >>> from io import BytesIO
     >>> from PIL import Image
