@@ -67,8 +67,8 @@ def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: Video
 
 
 def quieten_encoders() -> None:
-    """Keep SVT-AV1, which has a log of its own, from writing more than errors to the terminal."""
-    os.environ.setdefault("SVT_LOG", "1")
+    """Keep SVT-AV1, which has a log of its own, from writing to the terminal."""
+    os.environ.setdefault("SVT_LOG", "0")
 
 
 def _encode_frames(

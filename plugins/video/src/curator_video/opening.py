@@ -28,7 +28,7 @@ __all__ = ["OpenVideo", "open_video", "quieten_ffmpeg"]
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf"
 """Play lists (HLS, DASH, concat) are not among them: they would make FFmpeg open other files."""
 _ALIGNED = 2
-"""How many times as many pixels as are shown the decoder may need: it rounds sizes up to whole blocks, with a margin."""
+"""How many times as many pixels as are shown a decoder may allocate: sizes are rounded up to whole blocks."""
 _ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
 
 
