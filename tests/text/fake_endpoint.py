@@ -43,6 +43,7 @@ class FakeEndpoint:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._is_over = threading.Event()
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
 
     @contextmanager
@@ -52,6 +53,7 @@ class FakeEndpoint:
         try:
             yield self
         finally:
+            self._is_over.set()
             self._server.shutdown()
             self._server.server_close()
             thread.join()
@@ -85,7 +87,10 @@ class FakeEndpoint:
             handler.close_connection = True
             handler.connection.shutdown(2)
             return
-        time.sleep({"slow": 0.6, "wait": 0.05}.get(action, 0.0) if isinstance(action, str) else 0.0)
+        if action == "slow":
+            self._is_over.wait(60)  # longer than any client does
+        elif action == "wait":
+            time.sleep(0.05)
         status, headers = action if isinstance(action, tuple) else (action if isinstance(action, int) else 200, {})
         content = _content(action, message)
         if status != 200:

@@ -71,10 +71,13 @@ def test_answers_are_added_in_row_order_over_few_connections_many_at_a_time():
     ids=lambda troubles: "-".join(map(str, troubles)),
 )
 def test_trouble_that_passes_is_waited_out(troubles):
+    requests, is_slow = len(troubles), "slow" in troubles
+    timeout_s = 1.0 if is_slow else 60.0
     with FakeEndpoint({"hard": troubles}).running() as endpoint:
-        result = run(endpoint, ("easy", "one"), ("hard", "two"), request_timeout_s=0.3)
+        result = run(endpoint, ("easy", "one"), ("hard", "two"), request_timeout_s=timeout_s)
     assert result[0].data["generated"].to_pylist() == ["one", "two"]
-    assert endpoint.seen["hard"] == len(troubles)
+    # A machine with much else to do may also be slow to send what is not meant to be.
+    assert endpoint.seen["hard"] >= requests if is_slow else endpoint.seen["hard"] == requests
     assert result.quarantined == []
 
 

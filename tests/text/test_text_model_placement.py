@@ -12,27 +12,38 @@ from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_text import DocumentBatch, Embed
 
+WORKERS = 16
+PATIENCE_S = 120.0
+
 
 @dataclass
 class WhereItRan(ProcessingStage[TableBatch, TableBatch]):
-    """Stands in for a model, which sixteen processes would take minutes to load, and notes the worker and its GPU."""
+    """Stands in for a model, which sixteen processes would take minutes to load, and notes the worker and its GPU.
 
+    Every worker waits with its first task until all have one, however long they take to start.
+    """
+
+    folder: str
     name = "text.embed"
 
     def process(self, task):
         import os
+        from pathlib import Path
 
         import ray
 
-        time.sleep(0.2)  # so that there is work for all workers
         (gpu,) = ray.get_gpu_ids()
+        (Path(self.folder) / str(os.getpid())).touch()
+        given_up_s = time.monotonic() + PATIENCE_S
+        while len(os.listdir(self.folder)) < WORKERS and time.monotonic() < given_up_s:  # noqa: PTH208 - names suffice
+            time.sleep(0.05)
         return task.with_column("gpu", [str(gpu)]).with_column("process", [os.getpid()])
 
 
-def test_four_model_workers_run_on_each_gpu(ray_session):
-    tokenize, embed = decompose(Embed("any/model").with_(resources=Resources(cpus=0.1, gpus=0.25), workers=16))
+def test_four_model_workers_run_on_each_gpu(ray_session, tmp_path):
+    tokenize, embed = decompose(Embed("any/model").with_(resources=Resources(cpus=0.1, gpus=0.25), workers=WORKERS))
     assert tokenize.resources.gpus == 0
-    model = WhereItRan().with_(**embed.overrides)
+    model = WhereItRan(str(tmp_path)).with_(**embed.overrides)
     batches = [DocumentBatch(data={"text": pa.array([f"text {n}"], pa.string())}) for n in range(96)]
     result = Pipeline(stages=[model]).run(StreamingExecutor(), initial_tasks=batches)
     assert sum(task.num_rows for task in result) == 96
