@@ -1,0 +1,1 @@
+"""Images against their peers, and a run over real pictures."""
