@@ -103,39 +103,22 @@ def test_parquet_keeps_the_bytes(shards, tmp_path):
         assert rows[key]["bytes"] == content
 
 
-STEPS = """
-version: 1
-name: unique-images
-steps:
-  - name: look
-    stages:
-      - image.read_tar: {{paths: "{shards}"}}
-      - image.quality_filter: {{min_sharpness: 5}}
-      - image.phash
-      - image.write_parquet: {{path: "{work}/looked-at"}}
-  - name: exact
-    workflow:
-      dedup.exact: {{input_path: "{work}/looked-at", cache_path: "{work}/exact", output_path: "{work}/unlike",
-                     text_field: bytes, id_field: key}}
-  - name: near
-    workflow:
-      dedup.perceptual: {{input_path: "{work}/unlike", cache_path: "{work}/near", output_path: "{work}/unique",
-                          id_field: key}}
-  - name: pack
-    stages:
-      - image.read_parquet: {{paths: "{work}/unique"}}
-      - image.write_tar: {{path: "{work}/shards"}}
-"""
+EXAMPLE = Path(__file__).parents[2] / "examples" / "image-unique" / "pipeline.yaml"
 
 
 def test_duplicates_are_removed_by_one_file_of_steps(tmp_path, capsys):
-    shard = tmp_path / "a.tar"
-    with tarfile.open(shard, "w") as tar:
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
         for number in range(6):
-            picture = scene(number, 300, 240)
+            picture = scene(number, 360, 270)
             add(tar, f"{number}.png", encoded(picture, "PNG"))
+            add(tar, f"{number}.txt", f"caption {number}".encode())
             add(tar, f"{number}_again.png", encoded(picture, "PNG"))
-            add(tar, f"{number}_small.jpg", encoded(picture.resize((200, 160)), "JPEG", quality=60))
-    (tmp_path / "steps.yaml").write_text(STEPS.format(shards=shard, work=tmp_path))
-    assert main(["run", str(tmp_path / "steps.yaml"), "--quiet"]) == 0, capsys.readouterr()
-    assert sorted(name for name in members(tmp_path / "shards") if "json" not in name) == [f"{n}.png" for n in range(6)]
+            add(tar, f"{number}_small.jpg", encoded(picture.resize((280, 210)), "JPEG", quality=60))
+        add(tar, "blank.png", encoded(scene(9, 360, 270).point(lambda value: 9), "PNG"))
+    settings = ["--set", f"INPUT={tmp_path / 'a.tar'}", "--set", f"OUTPUT={tmp_path / 'out'}"]
+    assert main(["run", str(EXAMPLE), *settings, "--quiet"]) == 0, capsys.readouterr()
+    found = members(tmp_path / "out" / "shards")
+    assert sorted(name for name in found if name.endswith((".png", ".jpg"))) == [f"{n}.png" for n in range(6)]
+    for number in range(6):
+        assert found[f"{number}.png"] == encoded(scene(number, 360, 270), "PNG")
+        assert found[f"{number}.txt"] == f"caption {number}".encode()
