@@ -33,7 +33,7 @@ def make_model(folder: Path) -> Path:
 
 
 def busy(clips: list[Path], folder: Path, copies: int) -> dict[str, Any]:
-    """Embed many clips with one logical GPU; return how busy its worker was between its first call and its last."""
+    """Embed many clips with one logical GPU; return how busy its worker was after the warm-up."""
     source = folder / "many"
     source.mkdir()
     for number in range(copies):
