@@ -48,7 +48,8 @@ def expect_only_the_guilty(folder, *, tasks, kills, seed, poisoned):
     assert found == {number: ERRORS[kind] for number, kind in poison.items()}
     assert len(quarantined) == len(poison)
     assert {record.stage for record in quarantined} == {"add b"}
-    assert all(record.attempts == 3 for record in quarantined)
+    # Workers that died for no fault of a task make it take more deaths than three to blame one.
+    assert all(record.attempts >= 3 for record in quarantined)
     assert all(MESSAGES[poison[int(record.task_id)]] in record.message for record in quarantined)
 
 

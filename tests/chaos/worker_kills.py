@@ -62,8 +62,8 @@ ERRORS = {
 }
 MESSAGES = {
     "raise": "poisoned",
-    "exit": "died 3 times",
-    "segfault": "died 3 times",
+    "exit": "the worker process died",
+    "segfault": "the worker process died",
     "hang": "its timeout of 0.2 s",
 }
 

@@ -3,6 +3,7 @@
 import pytest
 
 from curator_core.executors.streaming.actions import GiveUp, KillWorker, RunCall, StartWorker
+from curator_core.executors.streaming.blame import LONE_LOSSES
 from curator_core.executors.streaming.model import Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
@@ -38,11 +39,11 @@ def test_without_a_timeout_a_call_may_take_for_ever():
     assert of_kind(KillWorker, scheduler) == []
 
 
-def lose_workers(cause):
-    """Lose every worker that gets the one task; return the actions up to the end, or to the tenth loss."""
+def lose_workers(cause, *, times=10):
+    """Lose every worker that gets the one task; return the actions up to the end, or to so many losses."""
     scheduler, worker = start(timeout_s=None)
     now, seen = 1.0, []
-    for _ in range(10):
+    for _ in range(times):
         actions = scheduler.take_actions()
         seen += actions
         for each in actions:
@@ -60,6 +61,12 @@ def lose_workers(cause):
 def test_a_task_that_costs_three_workers_alone_is_given_up_with_the_cause(cause):
     (given_up,) = [each for each in lose_workers(cause) if isinstance(each, GiveUp)]
     assert (given_up.deaths, given_up.cause) == (3, cause)
+
+
+def test_a_task_is_not_blamed_for_workers_that_were_in_no_stage_unless_it_happens_again_and_again():
+    assert [each for each in lose_workers("between") if isinstance(each, GiveUp)] == []
+    (given_up,) = [each for each in lose_workers("between", times=60) if isinstance(each, GiveUp)]
+    assert given_up.deaths == LONE_LOSSES
 
 
 def test_a_task_is_never_blamed_for_a_lost_node():

@@ -1,6 +1,8 @@
 """Held GPUs, fixed pools, batch mode. Bounded memory is shown in tests/chaos."""
 
+import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,11 +24,34 @@ class Sleep(ProcessingStage[Task, Task]):
         return task
 
 
-def test_gpus_go_to_the_stages_that_need_them():
+class SignIn(Sleep):
+    """Sleeps, and leaves behind which process it did so in."""
+
+    def __init__(self, seconds, folder):
+        super().__init__(seconds)
+        self.folder = str(folder)
+
+    def setup(self, worker):
+        (Path(self.folder) / f"{self.name}-{os.getpid()}").touch()
+
+
+def test_gpus_go_to_the_stages_that_need_them(tmp_path):
     gpu = Resources(cpus=0, gpus=1)
-    stages = [Sleep(0.02).with_(name="fast", resources=gpu), Sleep(0.1).with_(name="slow", resources=gpu)]
-    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(150))
-    assert [task.data for task in result] == list(range(150))
+    stages = [
+        SignIn(0.02, tmp_path).with_(name="fast", resources=gpu),
+        SignIn(0.1, tmp_path).with_(name="slow", resources=gpu),
+    ]
+
+    def until_it_has_three():
+        """150 tasks, and more until the slow stage has a third worker, however long that takes this machine."""
+        for number in range(3_000):
+            if number >= 150 and len(list(tmp_path.glob("slow-*"))) > 2:
+                return
+            yield Task(data=number)
+
+    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=until_it_has_three())
+    assert [task.data for task in result] == list(range(len(result)))
+    assert len(result) < 3_000
     fast, slow = (result.stats[name].workers for name in ("fast", "slow"))
     end_s = fast[-1][0]  # from then on, its GPU is free for the other
     assert max(count for second, count in slow if second < end_s) == 3

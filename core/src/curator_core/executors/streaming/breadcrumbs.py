@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["forget_notes", "noted_stage", "run_noting"]
 
+_THROUGH = ""
+
 
 def run_noting(runners: Sequence[StageRunner], tasks: Iterator[Task[Any]], run_id: str, call_id: int) -> Iterator[Any]:
-    """Chain the stages of a step as usual, but note each stage before it runs.
+    """Chain the stages of a step as usual, but note each stage before it runs, and the end.
 
     A note costs a message to Ray's control store: for calls that are expected to end their worker only.
     """
@@ -36,15 +38,20 @@ def run_noting(runners: Sequence[StageRunner], tasks: Iterator[Task[Any]], run_i
     for runner in runners:
         stream = runner.run(noting(stream, before, runner.stage.name))
         before = runner.stage.name
-    return stream
+
+    def ending(stream: Iterator[Task[Any]]) -> Iterator[Task[Any]]:
+        yield from stream
+        _note(run_id, call_id, _THROUGH)
+
+    return ending(stream)
 
 
 def noted_stage(run_id: str, call_id: int) -> str | None:
-    """Return the stage that a call was in when it was last heard of."""
+    """Return the stage that a call was in when it was last heard of; None before the first and after the last."""
     from ray.experimental.internal_kv import _internal_kv_get
 
     name = _internal_kv_get(_key(run_id, call_id))
-    return None if name is None else name.decode()
+    return name.decode() or None if name else None
 
 
 def forget_notes(run_id: str) -> None:

@@ -104,8 +104,9 @@ class Slice:
 
 
 CallKind = Literal["normal", "lone", "replay"]
-LossCause = Literal["died", "node", "timeout", "memory"]
-"""Why a worker is lost: its process ended, its node did, a call took too long, or Ray ended it to save memory."""
+LossCause = Literal["died", "between", "node", "timeout", "memory"]
+"""Why a worker is lost: its process ended within a stage or between stages, its node did, a call took too long, or Ray
+ended it to save memory."""
 
 
 @dataclass(eq=False, slots=True)
@@ -117,8 +118,9 @@ class Call:
         step: Index of the step.
         inputs: The tasks to process.
         kind: ``lone`` for a task that is suspected of killing workers, ``replay`` to make a lost chunk again.
-        deaths: How many workers died with the suspected task alone.
-        cause: Why the last of them did.
+        deaths: How many workers died with the suspected task alone, in the middle of a stage.
+        losses: How many were lost with it alone, wherever they were.
+        cause: Why the last of them was.
         emitted: Outputs committed so far; a repeated call leaves them out.
         target: The lost chunk that a replay makes again.
         tasks: Number of input tasks.
@@ -129,6 +131,7 @@ class Call:
     inputs: list[Slice]
     kind: CallKind = "normal"
     deaths: int = 0
+    losses: int = 0
     cause: LossCause = "died"
     emitted: int = 0
     target: Chunk | None = None
@@ -143,6 +146,11 @@ class Call:
         self.tasks = 0
         for each in self.inputs:
             self.tasks += each.stop - each.start
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether the worker leaves notes of how far it came, because the one task may end it."""
+        return self.kind == "lone" and self.tasks == 1
 
 
 @dataclass(slots=True)

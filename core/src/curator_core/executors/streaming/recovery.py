@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, GiveUp
+from curator_core.executors.streaming.blame import Blame
 from curator_core.executors.streaming.model import Call, Slice
 
 if TYPE_CHECKING:
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.model import Chunk, LossCause
     from curator_core.executors.streaming.step_state import StepState
 
-__all__ = ["LONE_DEATHS", "Recovery"]
+__all__ = ["Recovery"]
 
-LONE_DEATHS = 3
-"""A task that kills so many workers while alone with them is given up."""
 _PARTS = 16
 
 
@@ -25,6 +24,7 @@ class Recovery:
 
     def __init__(self, board: Board) -> None:
         self._board = board
+        self._blame = Blame()
         self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
         self._undelivered: dict[int, Chunk] = {}
         self._replayed: set[int] = set()  # chunks that are being made again
@@ -33,7 +33,8 @@ class Recovery:
         """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
 
         A call that has passed some of its outputs on is repeated as a whole, because only together do its inputs make
-        the same outputs in the same order. Where the whole node is gone, no task is to blame.
+        the same outputs in the same order. Where the whole node is gone, no task is to blame; nor where the worker had
+        not begun with the task, or was through with it, unless that happens again and again.
         """
         if call.kind == "replay":
             step.urgent.appendleft(call)
@@ -42,9 +43,12 @@ class Recovery:
             step.push_back(call.inputs)
             return
         is_alone = call.kind == "lone" and (call.tasks == 1 or call.emitted > 0)
-        deaths = call.deaths + (is_alone and cause != "node")
-        if deaths >= LONE_DEATHS:
-            self._give_up(step, call, deaths, cause)
+        losses = call.losses + (is_alone and cause != "node")
+        deaths = call.deaths + (is_alone and cause not in ("node", "between"))
+        if is_alone and cause == "between":
+            self._blame.unprovoked()
+        if self._blame.is_guilty(deaths, losses, cause):
+            self._give_up(step, call, max(deaths, losses if cause == "between" else 0), cause)
             return
         parts = [call.inputs] if call.emitted else _split(call.inputs, _PARTS)
         for part in parts:
@@ -55,10 +59,20 @@ class Recovery:
                     part,
                     kind="lone",
                     deaths=deaths,
-                    cause=call.cause if cause == "node" else cause,
+                    losses=losses,
+                    cause=call.cause if cause in ("node", "between") else cause,
                     emitted=call.emitted,
                 )
             )
+
+    def lost_idle_worker(self) -> None:
+        """Note a worker that died without anything to do."""
+        self._blame.unprovoked()
+
+    def came_through(self, call: Call) -> None:
+        """Note a call that is done."""
+        if call.kind == "lone" and call.tasks == 1:
+            self._blame.came_through(call)
 
     def lost_inputs(self, step: StepState, call: Call, lost: list[Chunk]) -> None:
         """See to a call that could not start because some of its inputs are gone: make them again, then repeat it."""

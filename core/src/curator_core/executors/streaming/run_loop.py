@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from curator_core.executors.streaming.actions import StopWorker
-    from curator_core.executors.streaming.model import Chunk, LossCause, Slice
+    from curator_core.executors.streaming.model import Call, Chunk, LossCause, Slice
     from curator_core.executors.streaming.node_watch import NodeWatch
     from curator_core.executors.streaming.scheduler import Scheduler
     from curator_core.executors.streaming.worker import CallReport
@@ -233,8 +233,15 @@ class RunLoop:
         cause: LossCause = "memory" if isinstance(error, exceptions.OutOfMemoryError) else "died"
         if node_id in self._lost_nodes:
             cause = "node"
-        if worker_id in self._scheduler.board.workers:
+        worker = self._scheduler.board.workers.get(worker_id)
+        if worker is not None:
+            if cause == "died" and any(self._is_between_stages(call) for call in worker.calls.values()):
+                cause = "between"
             self._scheduler.worker_lost(worker_id, self._now, cause=cause)
+
+    def _is_between_stages(self, call: Call) -> bool:
+        """Return whether a suspect, which is alone on its worker, was in no stage when the worker died."""
+        return call.is_noted and noted_stage(self._run_id, call.call_id) is None
 
     def _absorb(self, report: CallReport) -> None:
         self._state.absorb(report.stats, report.quarantined)

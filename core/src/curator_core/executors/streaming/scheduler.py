@@ -157,6 +157,8 @@ class Scheduler:
                     f"workers of {step.spec.name!r} died {step.start_deaths} times in a row while they were set up",
                     fix="look for out-of-memory kills or crashes of native code in the stage's setup",
                 )
+        elif cause == "died" and not worker.has_work:
+            self._recovery.lost_idle_worker()
         calls = list(worker.calls.values())
         for call in calls:
             self.board.unbook(worker, step, call, now)
@@ -246,6 +248,8 @@ class Scheduler:
             self._pass_on(step, chunk, now)
         step.learn(call, result)
         if result.is_done:
+            if result.consumed:
+                self._recovery.came_through(call)
             board.commit(step, call.inputs)
             return
         worker.suspended = call

@@ -116,13 +116,12 @@ class WorkerPool:
     def run(self, action: RunCall) -> None:
         """Send a call."""
         call = action.call
-        is_suspect = call.kind == "lone" and call.tasks == 1
         order = CallOrder(
             [(each.start, each.stop) for each in call.inputs],
             action.skip,
             action.limit,
-            suspect_id=call.call_id if is_suspect else None,
-            parts=_FEWER_ROWS ** (call.deaths + 1) if is_suspect and call.cause == "memory" else 1,
+            suspect_id=call.call_id if call.is_noted else None,
+            parts=_FEWER_ROWS ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
         )
         payloads = [each.chunk.handle for each in call.inputs]
         payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
