@@ -137,6 +137,16 @@ def test_compressed_archives_are_read_back(tmp_path, compression):
     assert hashlib.sha256(batch.data["bytes"][0].as_py()).digest() == hashlib.sha256(content).digest()
 
 
+def test_archives_on_other_filesystems():
+    rows = {"key": [f"{n:02}" for n in range(20)], "bytes": [bytes([n]) * 20_000 for n in range(20)]}
+    (out,) = write(rows, "memory://shards", max_file_bytes=100_000)
+    assert len(out.paths) == 5
+    result = Pipeline(stages=[ReadBlobs("memory://shards", block_bytes=50_000)]).run(LocalExecutor())
+    back = [row for batch in result for row in batch.data.to_pylist()]
+    assert [(row["key"], row["bytes"]) for row in back] == list(zip(rows["key"], rows["bytes"], strict=True))
+    assert {row["_source"].partition("://")[0] for row in back} == {"memory"}
+
+
 def test_errors_name_what_is_wrong(tmp_path):
     with pytest.raises(UnknownNameError, match="unknown column 'bytes'"):
         WriteBlobs(str(tmp_path)).process(TableBatch(data={"key": ["a"]}, task_id="1"))
