@@ -17,7 +17,7 @@ from text_corpora.descriptions import short_documents
 from text_corpora.json_lines import json_lines
 from text_corpora.pages import web_length_documents
 
-from text_comparison import end_to_end, kernel, memory, other_programs
+from text_comparison import cold_start, end_to_end, kernel, memory, other_programs
 from text_comparison.environments import PEERS
 from text_comparison.report import text
 from text_comparison.targets import check
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from text_corpora.corpus import Corpus
 
-PARTS = ("kernel", "end_to_end", "memory", "language", "extraction")
+PARTS = ("kernel", "start", "end_to_end", "memory", "language", "extraction")
 MB = 10**6
+_COMPARED: dict[str, Any] = {"kernel": kernel, "start": cold_start, "end_to_end": end_to_end, "memory": memory}
 
 
 def main(description: str, arguments: Sequence[str] | None = None) -> None:
@@ -42,7 +43,7 @@ def main(description: str, arguments: Sequence[str] | None = None) -> None:
         load_before = os.getloadavg()[0]
         parts = {part: _measured(part, folder, options, is_builtin=is_builtin) for part in options.part}
     ratios: dict[str, float] = {}
-    for part, module in (("kernel", kernel), ("end_to_end", end_to_end), ("memory", memory)):
+    for part, module in _COMPARED.items():
         ratios |= module.ratios(parts[part]) if part in parts else {}
     report = {
         "machine": {**_machine(), "load_before": load_before, "load_after": os.getloadavg()[0]},
@@ -59,6 +60,8 @@ def _measured(part: str, folder: Path, options: argparse.Namespace, *, is_builti
     if part == "kernel":
         rounds = 1 if is_builtin else 2 if quick else 3
         return kernel.measure(_kernel_corpora(folder, quick=quick, is_builtin=is_builtin), options.peers, rounds)
+    if part == "start":
+        return cold_start.measure()
     if part in other_programs.PROGRAMS:
         return other_programs.measure(part, is_quick=quick)
     small, large = _sizes(folder, part, quick=quick, is_builtin=is_builtin)
