@@ -1,5 +1,6 @@
 """Tar archives of samples: every dialect is read, damage is reported, pieces give every sample once."""
 
+import gzip
 import io
 import json
 import random
@@ -99,6 +100,24 @@ def test_compressed_archives_are_streamed(tmp_path, extension):
     rows, quarantined, _ = read(path, block_bytes=20_000)
     assert not quarantined
     assert [(row["key"] + ".jpg", row["bytes"]) for row in rows] == members
+
+
+@pytest.mark.parametrize("kept", [10, 100, 3000])
+def test_damaged_compression_gives_the_samples_before_it_and_one_record(tmp_path, kept):
+    members = [(f"{n:03}.jpg", bytes([n]) * 3000) for n in range(60)]
+    data, cut = archive(members), 20 * 3584 + 700
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(data[:cut]) + gzip.compress(random.Random(1).randbytes(5000) + data[cut:])[:kept])
+    rows, quarantined, _ = read(path)
+    assert keys(rows) == [f"{n:03}" for n in range(20)]
+    (record,) = quarantined
+    assert (record.source, record.row, record.error_type) == (str(path), 20 * 3584, "TornFile")
+    whole = gzip.compress(data)
+    path.write_bytes(whole[:-4])
+    assert (read(path)[0], len(read(path)[1])) == ([], 1)  # the checksum is missing: nothing can be trusted
+    rows, quarantined, _ = read(path, verify=False)
+    assert len(rows) == 60
+    assert len(quarantined) <= 1
 
 
 def test_columns_of_sidecars_never_overwrite_others(tmp_path):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from curator_core.errors import DataError
 from curator_core.io.compression import compression_of
-from curator_core.io.decompression import Decompressor
+from curator_core.io.decompression import Decompressor, StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.tar_headers import BLOCK_BYTES
 
@@ -71,16 +71,22 @@ class ArchiveBytes:
         self._size = seekable.seek(0, os.SEEK_END) if seekable is not None else 0
         self._start = 0
         self._window = memoryview(b"")
+        self._error: StreamError | None = None
 
     def take(self, offset: int, size: int) -> memoryview:
         """Return ``size`` bytes at an offset, fewer at the end of the archive.
 
         What is returned stays valid. Offsets may not go back, where the archive is compressed.
+
+        Raises:
+            StreamError: The archive is compressed, and damaged before that.
         """
         begin = offset - self._start
         if begin < 0 or begin + size > len(self._window):
             self._load(offset, size)
             begin = 0
+            if self._error is not None and size > len(self._window):
+                raise self._error
         return self._window[begin : begin + size]
 
     def part(self, offset: int, size: int) -> Part:
@@ -124,16 +130,22 @@ class ArchiveBytes:
             data = self._seekable.read(min(wanted, max(0, self._size - offset)))
         else:
             kept = self._window[offset - self._start :] if offset < position else memoryview(b"")
-            while position < offset and (skipped := self._file.read(min(_SKIP_BYTES, offset - position))):
+            for skipped in self._read(offset - position):
                 position += len(skipped)
             data = b"".join((kept, *self._read(wanted - len(kept))))
         self._start, self._window = offset, memoryview(data)
 
     def _read(self, size: int) -> Iterator[bytes]:
-        """Read in pieces: a damaged header may ask for more than there is memory, a stream has only what it has."""
-        while size > 0 and (data := self._file.read(min(_SKIP_BYTES, size))):
-            size -= len(data)
-            yield data
+        """Read in pieces: a damaged header may ask for more than there is memory, a stream has only what it has.
+
+        Damage in the stream is kept for whoever asks for what would be behind it; what is before it is sound.
+        """
+        try:
+            while size > 0 and self._error is None and (data := self._file.read(min(_SKIP_BYTES, size))):
+                size -= len(data)
+                yield data
+        except StreamError as error:
+            self._error = error.apart()
 
 
 @contextmanager

@@ -76,12 +76,13 @@ class _Walk:
         self._path = path
         self._limits = limits
         self._count = 0
+        self._position = 0
 
     def members(self, start: int, end: int | None) -> Iterator[TarMember]:
         try:
             yield from self._members(start, end)
         except StreamError as error:
-            self._report(error.reason, None, error.error_type)
+            self._report(error.reason, self._position, error.error_type)
 
     def _members(self, position: int, end: int | None) -> Iterator[TarMember]:
         first: int | None = None  # where the headers of the next member begin, when some came before its own
@@ -89,6 +90,7 @@ class _Walk:
         ended = False
         take = self._archive.take
         while end is None or position < end:
+            self._position = position
             block = take(position, BLOCK_BYTES)
             if len(block) < BLOCK_BYTES:
                 self._check_end(bytes(block), position, ended=ended)

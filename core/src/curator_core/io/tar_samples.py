@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from curator_core.io.decompression import StreamError
 from curator_core.recording import BadRecord, current
 
 if TYPE_CHECKING:
@@ -65,12 +66,8 @@ def group_samples(archive: ArchiveBytes, members: Iterator[TarMember], path: str
             if sample is not None:
                 yield sample
             sample = TarSample(key, member.start)
-        content = archive.part(member.offset, member.size_bytes)
-        if len(content) < member.size_bytes:
-            message = (
-                f"the archive ends in the middle of {member.name!r}: {len(content):,} of {member.size_bytes:,} bytes"
-            )
-            current().bad_record(BadRecord(message, path, sample.start, "TornFile"))
+        content = _content(archive, member, path)
+        if content is None:
             sample = None
             break
         if extension in sample.parts or len(sample.parts) >= MAX_PARTS:
@@ -83,6 +80,20 @@ def group_samples(archive: ArchiveBytes, members: Iterator[TarMember], path: str
         yield sample
     if skipped:
         current().count(skipped_members=skipped)
+
+
+def _content(archive: ArchiveBytes, member: TarMember, path: str) -> Part | None:
+    """Return the content of a member; None where it is cut off or damaged, which is reported."""
+    try:
+        content = archive.part(member.offset, member.size_bytes)
+        if len(content) == member.size_bytes:
+            return content
+        how = f"the archive ends in the middle of {member.name!r}: {len(content):,} of {member.size_bytes:,} bytes"
+        problem = BadRecord(how, path, member.start, "TornFile")
+    except StreamError as error:
+        problem = BadRecord(f"in the middle of {member.name!r}: {error.reason}", path, member.start, error.error_type)
+    current().bad_record(problem)
+    return None
 
 
 def sample_edges(members: Iterator[TarMember], *, file_bytes: int, block_bytes: int) -> Sequence[int]:
