@@ -171,7 +171,7 @@ def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:
     """Scale 16 bits to 8 by their upper half, and anything else by its range."""
     if values.dtype == np.uint16:
         return (values >> 8).astype(np.uint8)
-    numbers = np.nan_to_num(values.astype(np.float64), posinf=0, neginf=0)
+    numbers = np.nan_to_num(values.astype(np.float32), posinf=0, neginf=0)
     low, high = float(numbers.min()), float(numbers.max())
     if values.dtype.kind in "iu" and low >= 0 and high < 2**16:
         return (numbers.astype(np.uint16) >> 8).astype(np.uint8)
