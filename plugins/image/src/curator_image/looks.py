@@ -77,7 +77,7 @@ def look_at(image: Image.Image) -> tuple[float, float, float, bytes]:
     counts = np.asarray(image.histogram(), np.float64)
     shares = counts[counts > 0] / counts.sum()
     brightness = float(counts @ np.arange(256)) / float(counts.sum()) / 255
-    thumbnail = image.resize((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX, reducing_gap=4.0)
+    thumbnail = image.resize((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BILINEAR)
     return _sharpness(image), brightness, max(0.0, float(-shares @ np.log2(shares))), thumbnail.tobytes()
 
 
