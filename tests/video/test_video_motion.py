@@ -5,7 +5,7 @@ from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError
-from curator_video import MotionFilter, Read, VideoBatch
+from curator_video import MotionFilter, Read, SplitScenes, VideoBatch
 from curator_video.clip import Clip
 from curator_video.limits import VideoLimits
 from curator_video.motion import by_differences, by_vectors
@@ -65,6 +65,28 @@ def test_a_video_of_key_frames_has_no_vectors_and_is_measured_by_pixels(tmp_path
     with open_video(clip, VideoLimits()) as video:
         assert by_vectors(video, clip, 250) is None
     assert tagged(path)[0]["motion_filter_score"] > 0.01
+
+
+@pytest.mark.parametrize("name", ["h264.mp4", "vp9.webm"])
+def test_motion_measured_with_the_scenes_is_that_of_the_clips(tmp_path, name):
+    path = make_video(tmp_path / name, codec=CODECS[name], scenes=(18, 12, 24), width=128, height=96, gop=12)
+    scenes = SplitScenes(motion_column="motion").process(VideoBatch(data={"uri": [path, None]}))
+    alone = MotionFilter(tag=True).process(scenes.with_data(scenes.data.drop_columns(["motion"])))
+    expected = alone.data["motion_filter_score"].to_pylist()
+    found = scenes.data["motion"].to_pylist()
+    assert (found[3:], expected[3:]) == ([None], [None])
+    assert found[:3] == pytest.approx(expected[:3], rel=1e-6)
+    gone = scenes.with_column("uri", ["gone.mp4"] * 3 + [None])  # nothing is decoded again
+    tagged = MotionFilter(tag=True, motion_field="motion").process(gone)
+    assert tagged.data["motion_filter_score"].to_pylist() == found
+
+
+def test_motion_that_was_not_measured_with_the_scenes_is_measured_later(tmp_path):
+    path = make_video(tmp_path / "intra.mp4", codec="libx264", scenes=(12, 12), gop=1, width=128, height=96)
+    scenes = SplitScenes(motion_column="motion", detector="content").process(VideoBatch(data={"uri": [path]}))
+    assert scenes.data["motion"].to_pylist() == [None, None]
+    tagged = MotionFilter(tag=True, motion_field="motion").process(scenes)
+    assert all(each > 0.01 for each in tagged.data["motion_filter_score"].to_pylist())
 
 
 def test_one_frame_stands_still(tmp_path):

@@ -39,6 +39,8 @@ class MotionFilter(Filter):
         min_motion: Less is dropped as ``static``.
         max_motion: More is dropped as ``too_much_motion``; None for no limit.
         max_frames: Look at no more than so many frames of a clip, from its beginning.
+        motion_field: Column with the motion of clips, measured before (``video.split_scenes: {motion_column: …}``);
+            those for which it is null are measured here.
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
@@ -47,6 +49,7 @@ class MotionFilter(Filter):
     min_motion: float = 0.01
     max_motion: float | None = None
     max_frames: int = 250
+    motion_field: str | None = None
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
@@ -60,14 +63,14 @@ class MotionFilter(Filter):
             raise ConfigError(f"{self.name}: max_frames must be at least 2, got {self.max_frames}")
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_field, *(each for each in (self.bytes_field, self.motion_field) if each is not None)]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         quieten_ffmpeg()
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Quarantine the clips that cannot be decoded, and judge the others."""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._measure)
+        outcomes = self._outcomes(task)
         batch, motion = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not motion:
             return None
@@ -75,8 +78,16 @@ class MotionFilter(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         """Score every row; one that cannot be decoded has no score."""
-        outcomes = for_each_clip(batch, self.uri_field, self.bytes_field, self._measure)
-        return self._verdict([None if isinstance(each, DataError) else each for each in outcomes])
+        return self._verdict([None if isinstance(each, DataError) else each for each in self._outcomes(batch)])
+
+    def _outcomes(self, batch: TableBatch) -> list[float | DataError | None]:
+        """Return the motion of every row: as it was measured before, else as it is measured now."""
+        if self.motion_field is None:
+            return for_each_clip(batch, self.uri_field, self.bytes_field, self._measure)
+        known = batch.series(self.motion_field).cast(pl.Float64)
+        missing = batch.with_data(batch.data.filter(known.is_null().to_arrow()))
+        measured = iter(for_each_clip(missing, self.uri_field, self.bytes_field, self._measure))
+        return [next(measured) if each is None else each for each in known.to_list()]
 
     def _verdict(self, motion: list[float | None]) -> Verdict:
         scores = pl.Series(motion, dtype=pl.Float64)

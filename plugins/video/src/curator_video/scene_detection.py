@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.errors import DataError
 from curator_video.decoding import ROUGH, decode_frames
+from curator_video.motion import (
+    EXPORT_VECTORS,
+    VECTOR_CODECS,
+    PixelMotion,
+    mean_pixel_motion,
+    mean_vector_motion,
+    vector_length,
+)
 from curator_video.spans import spans_between
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from av.video.frame import VideoFrame
+
     from curator_video.clip import Clip
     from curator_video.opening import OpenVideo
     from curator_video.spans import Span
 
-__all__ = ["Detector", "detect_scenes", "make_detector"]
+__all__ = ["Detector", "MotionMeter", "SceneSettings", "detect_scenes", "make_detector"]
 
 Detector = Literal["adaptive", "content", "threshold"]
 
@@ -35,18 +48,32 @@ def make_detector(kind: Detector, threshold: float | None, min_frames: int) -> A
     return classes[kind](min_scene_len=min_frames, **given)
 
 
-def detect_scenes(
-    video: OpenVideo, clip: Clip, *, kind: Detector, threshold: float | None, min_scene_s: float, width: int
-) -> list[Span]:
+@dataclass(frozen=True)
+class SceneSettings:
+    """How scenes are found.
+
+    Args:
+        kind: Name of the detector.
+        threshold: What a frame must exceed to begin a scene; None for PySceneDetect's own value.
+        min_scene_s: Shortest scene.
+        width: Most pixels in a row of the frames that the detector sees.
+        motion_frames: Measure the motion in so many frames of each scene, too, on the way; None not to.
+    """
+
+    kind: Detector = "adaptive"
+    threshold: float | None = None
+    min_scene_s: float = 0.6
+    width: int = 256
+    motion_frames: int | None = None
+
+
+def detect_scenes(video: OpenVideo, clip: Clip, settings: SceneSettings) -> list[Span]:
     """Return the scenes of a clip; together they cover it.
 
     Args:
         video: The file, open.
         clip: The part to look at.
-        kind: Name of the detector.
-        threshold: What a frame must exceed to begin a scene.
-        min_scene_s: Shortest scene.
-        width: Most pixels in a row of the frames that the detector sees.
+        settings: How.
 
     Raises:
         DataError: There is no frame, or it cannot be decoded.
@@ -55,21 +82,61 @@ def detect_scenes(
     from scenedetect import FrameTimecode
 
     rate = Fraction(video.fps or 25).limit_denominator(1001)
-    detector = make_detector(kind, threshold, max(1, round(min_scene_s * rate)))
+    detector = make_detector(settings.kind, settings.threshold, max(1, round(settings.min_scene_s * rate)))
+    meter = None if settings.motion_frames is None else MotionMeter(video)
     small = VideoReformatter()  # one for all frames: it keeps what it has prepared for their size
     times: list[float] = []
     cuts: set[int] = set()
     end_s = 0.0
-    for frame in decode_frames(video, clip.start_s, clip.end_s, options=ROUGH):
+    options = ROUGH if meter is None else meter.options
+    for frame in decode_frames(video, clip.start_s, clip.end_s, options=options):
         picture = frame.picture
-        columns = min(width, picture.width)
+        columns = min(settings.width, picture.width)
         rows = max(1, round(picture.height * columns / picture.width))
         image = small.reformat(picture, columns, rows, "bgr24", interpolation="FAST_BILINEAR", threads=1).to_ndarray()
         cuts.update(cut.frame_num for cut in detector.process_frame(FrameTimecode(len(times), rate), image))
+        if meter is not None:
+            meter.add(picture)
         times.append(frame.time_s)
         end_s = frame.end_s
     if not times:
         raise DataError("there is no frame in the span", source=video.uri)
     cuts.update(cut.frame_num for cut in detector.post_process(FrameTimecode(len(times) - 1, rate)))
     times[0] = clip.start_s
-    return spans_between(times, sorted(cuts), end_s if clip.end_s is None else min(end_s, clip.end_s))
+    spans = spans_between(times, sorted(cuts), end_s if clip.end_s is None else min(end_s, clip.end_s))
+    return spans if meter is None else meter.measured(spans, settings.motion_frames)
+
+
+class MotionMeter:
+    """Measures the motion of every frame while they pass, as :mod:`curator_video.motion` does for a clip."""
+
+    def __init__(self, video: OpenVideo) -> None:
+        self._has_vectors = video.stream.codec_context.name in VECTOR_CODECS
+        self._fps = video.fps
+        self._pixels = PixelMotion()
+        self._motion: list[float | None] = []
+        self.options = EXPORT_VECTORS if self._has_vectors else ROUGH
+
+    def add(self, picture: VideoFrame) -> None:
+        """Look at the next frame."""
+        self._motion.append(vector_length(picture) if self._has_vectors else self._pixels.shift(picture))
+
+    def measured(self, spans: Sequence[Span], max_frames: int | None) -> list[Span]:
+        """Return the spans with their motion; None for one whose frames have no vectors, as key frames alone have not.
+
+        Args:
+            spans: Spans that together have all frames.
+            max_frames: Look at no more frames of a span.
+        """
+        out: list[Span] = []
+        begin = 0
+        for span in spans:
+            end = begin + (span.num_frames or 0)
+            part = self._motion[begin:end][:max_frames]
+            if self._has_vectors:
+                motion = mean_vector_motion(part, self._fps)
+            else:
+                motion = mean_pixel_motion([each or 0.0 for each in part], self._fps)
+            out.append(replace(span, motion=motion))
+            begin = end
+        return out

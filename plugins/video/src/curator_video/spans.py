@@ -22,11 +22,13 @@ class Span:
         start_s: Time of its first frame.
         end_s: Time at which it ends.
         num_frames: Frames in it, where known.
+        motion: How much moves in it, where that was measured.
     """
 
     start_s: float
     end_s: float
     num_frames: int | None = None
+    motion: float | None = None
 
 
 def fixed_spans(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+import pyarrow as pa
+
 from curator_core.errors import ConfigError
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
@@ -13,7 +15,7 @@ from curator_video.fan_out import SPLIT_COLUMNS, fan_out
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
-from curator_video.scene_detection import Detector, detect_scenes, make_detector
+from curator_video.scene_detection import Detector, SceneSettings, detect_scenes, make_detector
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns, WorkerInfo
@@ -39,6 +41,9 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         threshold: What must be exceeded; None for PySceneDetect's value (3.0, 27.0 and 12.0).
         min_scene_s: Shortest scene; what would be shorter is joined to its neighbour.
         width: Most pixels in a row of the frames that the detector sees.
+        motion_column: Measure how much moves in each scene on the way, into this column, so that
+            ``video.motion_filter`` with this column as ``motion_field`` need not decode the clips again.
+        motion_frames: Measure it in no more than so many frames of a scene.
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
@@ -48,6 +53,8 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     threshold: float | None = None
     min_scene_s: float = 0.6
     width: int = 256
+    motion_column: str | None = None
+    motion_frames: int = 250
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
@@ -57,14 +64,17 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.min_scene_s < 0 or self.width < 16:  # noqa: PLR2004 - below that there is nothing to see
-            raise ConfigError(f"{self.name}: min_scene_s={self.min_scene_s} or width={self.width} is too small")
+        if self.min_scene_s < 0 or self.width < 16 or self.motion_frames < 2:  # noqa: PLR2004 - nothing to be seen
+            raise ConfigError(
+                f"{self.name}: min_scene_s={self.min_scene_s}, width={self.width} or "
+                f"motion_frames={self.motion_frames} is too small"
+            )
 
     def inputs(self) -> Columns:
         return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
 
     def outputs(self) -> Columns:
-        return list(SPLIT_COLUMNS)
+        return [*SPLIT_COLUMNS, *([] if self.motion_column is None else [self.motion_column])]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         """Load PySceneDetect, so that a missing package is found out at once."""
@@ -76,15 +86,20 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
         clips = fan_out(batch, spans, self.uri_field)
+        if self.motion_column is not None:
+            motion = [value for each in spans for value in ([None] if each is None else [span.motion for span in each])]
+            clips = clips.with_column(self.motion_column, pa.array(motion, pa.float64()))
         return clips if clips.num_rows or not task.num_rows else None
 
     def _cut(self, clip: Clip) -> list[Span]:
         with open_video(clip, self.limits, threads=max(1, int(self.resources.cpus))) as video:
-            return detect_scenes(
-                video,
-                clip,
-                kind=self.detector,
-                threshold=self.threshold,
-                min_scene_s=self.min_scene_s,
-                width=self.width,
-            )
+            return detect_scenes(video, clip, self._settings())
+
+    def _settings(self) -> SceneSettings:
+        return SceneSettings(
+            kind=self.detector,
+            threshold=self.threshold,
+            min_scene_s=self.min_scene_s,
+            width=self.width,
+            motion_frames=None if self.motion_column is None else self.motion_frames,
+        )
