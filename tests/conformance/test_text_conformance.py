@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import tokenizers
 from fake_endpoint import FakeEndpoint
-from tiny_models import classifier, encoder, fasttext_model_file, language_model_file, tokenizer_file
+from tiny_text_models import classifier, encoder, fasttext_model_file, language_model_file, tokenizer_file
 
 from curator_core import EmptyTask
 from curator_core.testing import Example, parametrize_with_checks
@@ -35,8 +35,8 @@ from curator_text.mixing.write_routed import WriteRouted
 from curator_text.models.classify import Classify
 from curator_text.models.count_tokens import CountTokens
 from curator_text.models.embed import Embed
-from curator_text.models.fasttext_classify import FasttextClassify
 from curator_text.models.fast_text_quality import FastTextQuality
+from curator_text.models.fasttext_classify import FasttextClassify
 from curator_text.models.perplexity import Perplexity
 from curator_text.models.token_count import TokenCount
 from curator_text.models.tokenize import Tokenize

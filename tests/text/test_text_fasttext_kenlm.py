@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from tiny_models import fasttext_model_file, language_model_file
+from tiny_text_models import fasttext_model_file, language_model_file
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, PipelineError, StageError

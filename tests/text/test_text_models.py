@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import (
+from tiny_text_models import (
     DOCUMENTS,
     LABELS,
     classifier,

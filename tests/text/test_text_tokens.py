@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_file
+from tiny_text_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_file
 from tokenizers import Tokenizer
 
 from curator_core import LocalExecutor, Pipeline

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.models.torch_device import limit_threads, may_use_gpu, restore_threads
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
 from curator_text.models.embedding_network import load_embedding_network
-from curator_text.models.model_runner import ModelRunner
-from curator_text.models.model_settings import ModelSettings
-from curator_text.models.sentence_layout import Pooling
+from curator_text.models.token_model import TokenModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.stage import Columns
+    from curator_core.tasks import TableBatch
+    from curator_text.models.sentence_layout import Pooling
 
 __all__ = ["EmbedTokens"]
 
 
 @dataclass
-class EmbedTokens(ProcessingStage[TableBatch, TableBatch]):
+class EmbedTokens(TokenModel):
     """Add the vector that a model makes of each token list.
 
     Args:
@@ -42,72 +37,28 @@ class EmbedTokens(ProcessingStage[TableBatch, TableBatch]):
         settings: How the model is loaded and fed.
     """
 
-    model: str
-    tokens_field: str
     column: str = "embedding"
     pooling: Pooling = "auto"
     normalize: bool | None = None
     dimensions: int | None = None
-    keep_tokens: bool = False
-    settings: ModelSettings = field(default_factory=ModelSettings)
 
     name = "text.embed"
-    fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
-    row_wise: ClassVar[bool] = True
-
-    def inputs(self) -> Columns:
-        return [self.tokens_field]
 
     def outputs(self) -> Columns:
         return [self.column]
 
-    def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        return (columns if self.keep_tokens else columns - {self.tokens_field}) | {self.column}
-
-    def preflight(self) -> Sequence[str] | None:
-        check_model_name(self.name, self.model)
-        return None
-
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002
-        self._folder()
-
-    def setup(self, worker: WorkerInfo) -> None:
-        self._threads = limit_threads(self.resources.cpus)
-        network = load_embedding_network(
-            self._folder(),
+    def load(self, folder: Path) -> Any:
+        return load_embedding_network(
+            folder,
             self.settings,
             pooling=self.pooling,
             normalize=self.normalize,
             dimensions=self.dimensions,
             stage=self.name,
         )
-        self._runner = ModelRunner(
-            network, self.settings, stage=self.name, gpu_allowed=may_use_gpu(self.resources, worker)
-        )
 
-    def teardown(self) -> None:
-        if self.__dict__.pop("_runner", None) is not None:
-            restore_threads(self._threads)
-
-    def process_batch(self, tasks: list[TableBatch]) -> Sequence[TableBatch]:
-        vectors, has_tokens = self._runner.run(tasks, self.tokens_field)
-        outputs, begin = [], 0
-        for task in tasks:
-            end = begin + task.num_rows
-            column = _vector_column(vectors[begin:end], has_tokens[begin:end])
-            base = task if self.keep_tokens else task.with_data(task.data.drop_columns([self.tokens_field]))
-            outputs.append(base.with_column(self.column, column))
-            begin = end
-        return outputs
-
-    def _folder(self) -> Path:
-        settings = self.settings
-        return find_model_folder(
-            self.model,
-            stage=self.name,
-            allow_pickle=settings.allow_pickle,
-            trust_remote_code=settings.trust_remote_code,
-        )
+    def with_results(self, batch: TableBatch, numbers: np.ndarray, has_tokens: np.ndarray) -> TableBatch:
+        return batch.with_column(self.column, _vector_column(numbers, has_tokens))
 
 
 def _vector_column(vectors: np.ndarray, has_tokens: np.ndarray) -> pa.FixedSizeListArray:
