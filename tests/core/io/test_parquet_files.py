@@ -134,6 +134,16 @@ def test_a_row_group_with_a_damaged_description_is_found_in_the_footer_alone(tmp
     assert found
 
 
+def test_what_was_read_is_not_held(tmp_path):
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(table_of(50_000), path, row_group_size=10_000)
+    read(path)
+    before = pa.total_allocated_bytes()
+    for _ in range(3):
+        read(path)
+    assert pa.total_allocated_bytes() - before < path.stat().st_size
+
+
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all", b"PAR1" + bytes(100) + b"PAR1"])
 def test_a_file_that_is_no_parquet_is_a_clear_error(tmp_path, content):
     path = tmp_path / "no.parquet"
