@@ -1,11 +1,10 @@
-"""Scores to buckets, sampling by weight, shuffling, routing, blending and statistics."""
+"""Scores to buckets, sampling by weight and shuffling."""
 
 import collections
 import itertools
 import json
 import math
 
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, StageError
 from curator_text import (
-    Blend,
     DocumentBatch,
     Partition,
     ReadJsonl,
@@ -25,8 +23,6 @@ from curator_text import (
     WriteJsonl,
     WriteRouted,
 )
-from curator_text.mixing.blend import BlendSource, blend_rates
-from curator_text.mixing.write_routed import folder_of
 
 
 def rows_of(stage, table):
@@ -43,8 +39,6 @@ def write_lines(path, rows):
 def read_lines(folder):
     return [json.loads(line) for path in sorted(folder.rglob("*.jsonl")) for line in path.read_text().splitlines()]
 
-
-# --- buckets
 
 SCORES = st.none() | st.floats(-1, 6) | st.just(math.nan)
 
@@ -106,9 +100,6 @@ def test_ranks_come_from_statistics(tmp_path):
         rows_of(ScoreBuckets(["t"]), pa.table({"t": ["x"]}))
 
 
-# --- sampling and order
-
-
 def identified(count, **columns):
     return pa.table({"_source": ["f.jsonl"] * count, "_row": list(range(count)), **columns})
 
@@ -166,250 +157,3 @@ def test_a_whole_corpus_is_shuffled_in_two_passes(tmp_path):
     neighbours = sum(abs(one - other) < 50 for one, other in itertools.pairwise(order))
     assert neighbours < 200  # about 100 by chance, and nearly all in the order of the files
     assert len({number // 250 for number in order[:50]}) == 4
-
-
-# --- routing
-
-
-def test_each_value_has_its_folder(tmp_path):
-    table = pa.table({"text": ["a", "b", "c", "d", "e"], "lang": ["en", "de", "en", None, "a/b"]})
-    stage = WriteRouted(str(tmp_path), column="lang", columns=["text"])
-    out = stage.process(DocumentBatch(data=table, task_id="3f2a/0"))
-    written = {path.parent.name: [row["text"] for row in read_lines(path.parent)] for path in tmp_path.rglob("*.jsonl")}
-    assert written == {"en": ["a", "c"], "de": ["b"], "(null)": ["d"], "a%2Fb": ["e"]}
-    assert sorted(out.paths) == sorted(str(path) for path in tmp_path.rglob("*.jsonl"))
-    assert out.meta["rows"] == 5
-    assert {path.name for path in tmp_path.rglob("*.jsonl")} == {"part-3f2a-0.jsonl"}
-    assert [row["text"] for row in read_lines_with_reader(tmp_path)] == ["d", "e", "b", "a", "c"]
-
-
-def read_lines_with_reader(folder):
-    result = Pipeline(stages=[ReadJsonl(str(folder))]).run(LocalExecutor())
-    return [row for task in result for row in task.data.to_pylist()]
-
-
-def test_output_of_a_source_task_is_removed_from_all_folders(tmp_path):
-    stage = WriteRouted(str(tmp_path), column="n", format="parquet")
-    for task_id in ("aa/0", "aa/1", "bb"):
-        stage.process(DocumentBatch(data={"n": [1, 2]}, task_id=task_id))
-    assert len(list(tmp_path.rglob("*.parquet"))) == 6
-    stage.remove_output(["aa"], only_torn=True)
-    assert len(list(tmp_path.rglob("*.parquet"))) == 6
-    stage.remove_output(["aa"], only_torn=False)
-    assert {path.name for path in tmp_path.rglob("*.parquet")} == {"part-bb.parquet"}
-    WriteRouted(str(tmp_path / "gone")).remove_output(["aa"], only_torn=False)
-
-
-def test_a_routed_run_is_resumed_with_the_same_files(tmp_path):
-    for part in range(3):
-        write_lines(
-            tmp_path / "in" / f"{part}.jsonl",
-            [{"text": f"{part}{n}", "bucket": "hi" if n % 2 else "lo"} for n in range(4)],
-        )
-
-    def run(name, **options):
-        stages = [ReadJsonl(str(tmp_path / "in"), block_bytes=100), WriteRouted(str(tmp_path / name))]
-        return Pipeline(stages=stages).run(LocalExecutor(), run_dir=tmp_path / f"{name}-run", **options)
-
-    run("whole")
-    run("again")
-    lost = min((tmp_path / "again").rglob("*.jsonl"))
-    lost.unlink()
-    run("again", resume="changed")
-    files = {path.relative_to(tmp_path / "whole"): path.read_bytes() for path in (tmp_path / "whole").rglob("*.jsonl")}
-    assert {
-        path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.jsonl")
-    } == files
-    assert {path.parent.name for path in files} == {"hi", "lo"}
-
-
-@given(values=st.lists(st.none() | st.text(), unique=True))
-def test_different_values_have_different_folders(values):
-    names = [folder_of(value) for value in values]
-    assert len(set(names)) == len(values)
-    assert all(
-        name not in ("", ".", "..") and "/" not in name and name[0] not in "._" and len(name) < 200 for name in names
-    )
-
-
-def test_values_that_cannot_name_folders_are_errors(tmp_path):
-    with pytest.raises(StageError, match="holds Float64"):
-        WriteRouted(str(tmp_path), column="x").process(DocumentBatch(data={"x": [0.5]}, task_id="1"))
-    with pytest.raises(StageError, match="3 values in a batch"):
-        WriteRouted(str(tmp_path), column="x", max_values=2).process(DocumentBatch(data={"x": [1, 2, 3]}, task_id="1"))
-    with pytest.raises(ConfigError, match="compression"):
-        WriteRouted(str(tmp_path), format="parquet", compression="gz")
-
-
-# --- blending
-
-
-@pytest.fixture
-def sources(tmp_path):
-    write_lines(
-        tmp_path / "web" / "a.jsonl", [{"text": f"web {number:06d}", "n": 1000 + number % 10} for number in range(6000)]
-    )
-    write_lines(
-        tmp_path / "books" / "b.jsonl",
-        [{"text": f"book {number:05d}", "n": 1000 + number % 10} for number in range(1000)],
-    )
-    pl.DataFrame({"text": [f"code {number:05d}" for number in range(500)], "lang": ["c"] * 500}).write_parquet(
-        tmp_path / "code.parquet", row_group_size=50
-    )
-    return {
-        "web": BlendSource(str(tmp_path / "web"), weight=2),
-        "books": BlendSource(str(tmp_path / "books")),
-    }
-
-
-def blended(sources, **options):
-    result = Pipeline(stages=[Blend(sources, **options)]).run(LocalExecutor())
-    return [task.data.to_pylist() for task in result]
-
-
-def test_the_smaller_source_is_read_whole_and_the_other_thinned_out(sources):
-    batches = blended(sources, block_bytes=20_000)
-    counts = collections.Counter(row["blend_source"] for batch in batches for row in batch)
-    assert counts["books"] == 1000
-    assert abs(counts["web"] - 2000) < 250  # seven standard deviations: the draw depends on the path of the files
-    assert len(batches) > 3
-    for batch in batches:  # the mixture is the same in every batch, and mixed inside it
-        share = sum(row["blend_source"] == "books" for row in batch) / len(batch)
-        assert 0.2 < share < 0.5
-        half = [row["blend_source"] for row in batch[: len(batch) // 2]]
-        assert 0.15 < half.count("books") / len(half) < 0.55
-    assert blended(sources, block_bytes=20_000) == batches
-    assert blended(sources, block_bytes=20_000, seed=1) != batches
-
-
-def test_rows_are_repeated_until_the_largest_source_is_used_up(sources):
-    rows = [row for batch in blended(sources, until="all_exhausted", copy_column="copy") for row in batch]
-    counts = collections.Counter(row["blend_source"] for row in rows)
-    assert counts["web"] == 6000
-    assert counts["books"] == 3000
-    assert {row["copy"] for row in rows if row["blend_source"] == "books"} >= {0, 1, 2}
-
-
-def test_a_target_and_sources_with_other_columns_and_formats(sources, tmp_path):
-    sources = {**sources, "code": BlendSource(str(tmp_path / "code.parquet"), weight=1, format="parquet")}
-    rows = [row for batch in blended(sources, target_bytes=60_000, block_bytes=8_000) for row in batch]
-    assert {row["blend_source"] for row in rows} == {"web", "books", "code"}
-    assert {row["lang"] for row in rows if row["blend_source"] == "code"} == {"c"}
-    assert {row["n"] for row in rows if row["blend_source"] == "code"} == {None}
-    assert len({(row["_source"], row["_row"]) for row in rows if row["blend_source"] == "web"}) > 500
-    only_text = blended(sources, target_bytes=60_000, columns=["text"], source_column=None)
-    assert set(only_text[0][0]) == {"text", "_source", "_row"}
-
-
-@given(
-    sizes=st.lists(st.integers(0, 10**9), min_size=1, max_size=4),
-    weights=st.lists(st.floats(0.01, 100), min_size=4, max_size=4),
-    until=st.sampled_from(["first_exhausted", "all_exhausted"]),
-)
-def test_rates_give_the_proportions_asked_for(sizes, weights, until):
-    named = {str(at): size for at, size in enumerate(sizes)}
-    wanted = dict(zip(named, weights, strict=False))
-    rates = blend_rates(named, wanted, until=until)
-    amounts = {name: rates[name] * size / wanted[name] for name, size in named.items() if size}
-    if amounts:
-        assert max(amounts.values()) == pytest.approx(min(amounts.values()))
-        extreme = max if until == "first_exhausted" else min
-        assert extreme(rates[name] for name in amounts) == pytest.approx(1)
-    assert all(rates[name] == 0 for name, size in named.items() if not size)
-
-
-def test_wrong_blends_are_refused(sources, tmp_path):
-    with pytest.raises(ConfigError, match="weights above zero"):
-        Blend({"x": BlendSource("x", weight=0)})
-    with pytest.raises(ConfigError, match="gone"):
-        Blend({"x": BlendSource(str(tmp_path / "gone"))}).preflight()
-
-
-# --- statistics
-
-
-def test_statistics_by_group_are_merged_when_the_run_ends(tmp_path):
-    for part in range(3):
-        rows = [
-            {"text": "w " * (number + 1), "lang": "en" if number % 3 else "de", "q": number / 10}
-            for number in range(100)
-        ]
-        write_lines(tmp_path / "in" / f"{part}.jsonl", rows)
-    stage = Statistics(str(tmp_path / "s"), columns=["q"], expressions={"half": "q / 2"}, by="lang")
-    stages = [ReadJsonl(str(tmp_path / "in"), block_bytes=3000), stage, WriteJsonl(str(tmp_path / "out"))]
-    result = Pipeline(stages=stages).run(LocalExecutor(threads=2))
-    assert sum(task.num_items for task in result) == 300
-    summary = json.loads((tmp_path / "s" / "summary.json").read_text())
-    assert summary["rows"] == 300
-    assert {group: content["rows"] for group, content in summary["groups"].items()} == {
-        "(all)": 300,
-        "en": 198,
-        "de": 102,
-    }
-    metrics = summary["groups"]["(all)"]["metrics"]
-    assert set(metrics) == {"bytes", "chars", "words", "lines", "q", "half"}
-    words = metrics["words"]
-    assert (words["count"], words["min"], words["max"], words["mean"]) == (300, 1, 100, 50.5)
-    assert words["p50"] == pytest.approx(50, rel=0.04)
-    assert words["p99"] == pytest.approx(99, rel=0.04)
-    assert sum(count for _, count in words["histogram"]) == 300
-    assert metrics["half"]["max"] == pytest.approx(9.9 / 2)
-    text = (tmp_path / "s" / "summary.txt").read_text()
-    assert "lang = de: 102" in text
-    assert "words" in text
-
-
-def test_statistics_leave_rows_alone_and_count_what_has_no_number(tmp_path):
-    table = pa.table({"q": pa.array([1.0, None, math.nan, math.inf], pa.float64()), "text": ["a", None, "", "b\nc"]})
-    batch = DocumentBatch(data=table)
-    stage = Statistics(str(tmp_path), columns=["q"], measures=["lines"])
-    (out,) = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
-    assert out.data is table
-    metrics = json.loads((tmp_path / "summary.json").read_text())["groups"]["(all)"]["metrics"]
-    assert metrics["q"] == {**metrics["q"], "count": 1, "nulls": 3, "mean": 1.0}
-    assert (metrics["lines"]["count"], metrics["lines"]["nulls"], metrics["lines"]["max"]) == (3, 1, 2)
-
-
-def test_statistics_of_nothing_and_in_a_preview(tmp_path, capsys):
-    from curator_core.cli import main
-
-    write_lines(tmp_path / "in.jsonl", [{"text": "a"}])
-    pipeline = tmp_path / "p.yaml"
-    stages = f"""version: 1
-stages:
-  - text.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
-  - core.where: {{expression: "length(text) > 1"}}
-  - text.statistics: {{path: {tmp_path / "s"}}}
-  - text.write_jsonl: {{path: {tmp_path / "out"}}}
-executor: local
-"""
-    pipeline.write_text(stages)
-    assert main(["run", str(pipeline), "--quiet"]) == 0
-    assert json.loads((tmp_path / "s" / "summary.json").read_text()) == {"rows": 0, "by": None, "groups": {}}
-    pipeline.write_text(stages.replace("> 1", "> 0"))
-    assert main(["preview", str(pipeline)]) == 0
-    printed = capsys.readouterr().out
-    assert "text.statistics: not run in a preview" in printed
-    assert "result: 1 row" in printed
-    assert not list((tmp_path / "s" / "parts").iterdir())
-
-
-def test_rare_groups_are_counted_together(tmp_path):
-    values = ["a"] * 3 + ["b"] * 2 + ["c", "d", None]
-    batch = DocumentBatch(data={"text": ["x"] * 8, "g": values})
-    Pipeline(stages=[Statistics(str(tmp_path), by="g", max_groups=3)]).run(LocalExecutor(), initial_tasks=[batch])
-    groups = json.loads((tmp_path / "summary.json").read_text())["groups"]
-    assert {name: content["rows"] for name, content in groups.items()} == {"(all)": 8, "a": 3, "(other)": 3, "b": 2}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"measures": []}, "nothing to measure"),
-        ({"columns": ["words"]}, "same name"),
-        ({"expressions": {"x": "sum(q)"}}, "more than one row"),
-    ],
-)
-def test_wrong_statistics_are_refused(tmp_path, options, message):
-    with pytest.raises(ConfigError, match=message):
-        Statistics(str(tmp_path), **options)
