@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from curator_text.modifiers.remove_urls import RemoveUrls
     from curator_text.modifiers.slice import Slice
     from curator_text.modifiers.split_documents import SplitDocuments
-    from curator_text.privacy.common_grams import CountContamination
+    from curator_text.privacy.count_contamination import CountContamination
     from curator_text.privacy.decontaminate import Decontaminate
     from curator_text.privacy.redact_pii import RedactPii
     from curator_text.privacy.remove_contamination import RemoveContamination

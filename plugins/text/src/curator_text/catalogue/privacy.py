@@ -28,7 +28,7 @@ STAGES = (
     ),
     StageSpec(
         "count_contamination",
-        target="curator_text.privacy.common_grams:CountContamination",
+        target="curator_text.privacy.count_contamination:CountContamination",
         summary="Count in how many documents benchmark n-grams occur, to tell common phrases.",
         kind="writer",
     ),

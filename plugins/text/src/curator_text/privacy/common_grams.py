@@ -1,113 +1,19 @@
-"""How often benchmark n-grams occur in a corpus: written in one pass over it, read by the next."""
+"""Read which n-grams of benchmark sets are common phrases, by the counts of ``text.count_contamination``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from curator_core.io import TableWriter
 from curator_core.io.filesystems import open_filesystem
 from curator_core.io.paths import list_files
-from curator_text.privacy.reference_index import build_index, prepare
-from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
-    from curator_core.tasks import FileGroupTask, TableBatch
-    from curator_text.privacy.reference_index import GramIndex
-
-__all__ = ["CountContamination", "read_common"]
-
-
-@dataclass
-class CountContamination(TableWriter):
-    """Count in how many documents each benchmark n-gram occurs, for the ``counts`` of ``text.decontaminate``.
-
-    Some n-grams of a benchmark are common phrases, and dropping documents for them loses good text: GPT-3 (Brown et al.
-    2020) and NeMo Curator's former ``TaskDecontamination`` ignore those in more than ten documents. That takes a pass
-    over the whole corpus before any document can be judged: a pipeline that ends with this stage. The one that follows
-    gives its folder to ``text.decontaminate``, with the same ``references``, ``ngrams``, ``min_words`` and ``fields``.
-
-    >>> CountContamination("counts", references="gsm8k.jsonl").file_name("3f2a/0")
-    'part-3f2a-0.parquet'
-
-    Args:
-        path: Folder for the counts; created where missing.
-        references: The benchmark sets, as for ``text.decontaminate``.
-        fields: Columns to compare with; all that hold text, where None.
-        ngrams: Words of an n-gram.
-        min_words: Entries of fewer words are not looked for.
-        text_field: Column with the text.
-        columns: Leave out: the columns are ``gram`` and ``documents``.
-        keep_provenance: Leave out.
-        compression: Leave out: Parquet compresses its pages.
-    """
-
-    references: str | list[str] | dict[str, str | list[str]] = field(kw_only=True)
-    fields: list[str] | None = field(default=None, kw_only=True)
-    ngrams: int = field(default=13, kw_only=True)
-    min_words: int = field(default=8, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
-
-    name = "text.count_contamination"
-    format: ClassVar[str] = "parquet"
-
-    def __post_init__(self) -> None:
-        from curator_text.privacy.decontaminate import check_sizes
-
-        super().__post_init__()
-        check_sizes(self.name, self.ngrams, self.min_words)
-
-    def inputs(self) -> Columns:
-        return [self.text_field]
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check the output folder, and find the benchmark files."""
-        list_references(self.references)
-        return super().preflight()
-
-    def setup_on_node(self, node: NodeInfo) -> None:
-        """Create the folder and compile the kernels, once a machine."""
-        super().setup_on_node(node)
-        prepare()
-
-    def setup(self, worker: WorkerInfo) -> None:
-        """Read the benchmark sets."""
-        super().setup(worker)
-        self._index = self._load()
-
-    def teardown(self) -> None:
-        """Forget the benchmark sets."""
-        self.__dict__.pop("_index", None)
-
-    def process(self, task: TableBatch) -> FileGroupTask | None:
-        """Write the counts of one batch."""
-        index = self._ready()
-        found = index.matches(task.text(self.text_field))
-        pairs = pl.DataFrame({"row": found.row, "slot": found.slot}).unique()  # twice in a document counts once
-        counts = pairs.group_by("slot").len("documents").sort("slot")
-        grams = index.keys[counts["slot"].to_numpy()]
-        table = pa.table(
-            {"gram": pa.array(grams, pa.uint64()), "documents": counts["documents"].cast(pl.Int64).to_arrow()}
-        )
-        return super().process(task.with_data(table))
-
-    def _ready(self) -> GramIndex:
-        index: GramIndex | None = self.__dict__.get("_index")
-        return self._load() if index is None else index
-
-    def _load(self) -> GramIndex:
-        return build_index(
-            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
-        )
+__all__ = ["read_common"]
 
 
 def read_common(folder: str, max_matches: int) -> NDArray[np.uint64]:

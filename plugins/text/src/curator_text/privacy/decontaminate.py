@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from curator_core.errors import ConfigError
 from curator_core.filter import Filter, Verdict
-from curator_text.privacy.common_grams import read_common
-from curator_text.privacy.reference_index import build_index, prepare
-from curator_text.privacy.reference_texts import list_references
+from curator_core.tasks import TableBatch
+from curator_text.privacy.benchmark_stage import BenchmarkStage
 
-if TYPE_CHECKING:
-    from curator_core.stage import NodeInfo, WorkerInfo
-    from curator_core.tasks import TableBatch
-    from curator_text.privacy.reference_index import GramIndex
-
-__all__ = ["Decontaminate", "check_sizes"]
+__all__ = ["Decontaminate"]
 
 
 @dataclass
-class Decontaminate(Filter):
+class Decontaminate(BenchmarkStage[TableBatch, TableBatch], Filter):
     """Drop documents that share n-grams of words with benchmark sets, which you supply.
 
     As for GPT-3 (Brown et al. 2020, appendix C): words in lower case without punctuation, n-grams of 13 words. In
@@ -67,30 +61,14 @@ class Decontaminate(Filter):
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_sizes(self.name, self.ngrams, self.min_words)
+        self.check_sizes()
         if self.min_matches < 1:
             raise ConfigError(f"{self.name}: min_matches must be at least 1, got {self.min_matches}")
         if not 0 <= self.min_share <= 1:
             raise ConfigError(f"{self.name}: min_share must be from 0 to 1, got {self.min_share}")
 
-    def preflight(self) -> None:
-        """Find the benchmark files, so that a missing one ends the run before it starts."""
-        list_references(self.references)
-
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        """Compile the kernels, once a machine."""
-        prepare()
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Read the benchmark sets."""
-        self._index = self._load()
-
-    def teardown(self) -> None:
-        """Forget the benchmark sets."""
-        self.__dict__.pop("_index", None)
-
     def judge(self, batch: TableBatch) -> Verdict:
-        index = self._ready()
+        index = self.index()
         texts = batch.text(self.text_field)
         found = index.judge(texts)
         grams = (found["words"] - self.ngrams + 1).clip(1)
@@ -101,26 +79,3 @@ class Decontaminate(Filter):
             if owner >= 0
         }
         return Verdict(pl.select(pl.when(texts.is_not_null()).then(found["matches"])).to_series(), reasons)
-
-    def _ready(self) -> GramIndex:
-        index: GramIndex | None = self.__dict__.get("_index")
-        return self._load() if index is None else index
-
-    def _load(self) -> GramIndex:
-        index = build_index(
-            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
-        )
-        return index if self.counts is None else index.without(read_common(self.counts, self.max_matches))
-
-
-def check_sizes(stage_name: str, ngrams: int, min_words: int) -> None:
-    """Refuse sizes of n-grams that make no sense together.
-
-    Raises:
-        ConfigError: Says which.
-    """
-    if not 1 <= min_words <= ngrams:
-        raise ConfigError(
-            f"{stage_name}: min_words={min_words} must be from 1 to ngrams={ngrams}",
-            fix="e.g. ngrams: 13, min_words: 8",
-        )

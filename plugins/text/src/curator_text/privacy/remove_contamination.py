@@ -10,20 +10,15 @@ import polars as pl
 
 from curator_core.errors import ConfigError
 from curator_core.recording import current
-from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_text.modifiers.split_documents import repeat_rows
 from curator_text.modifiers.text_column import with_text
-from curator_text.privacy.common_grams import read_common
-from curator_text.privacy.decontaminate import check_sizes
-from curator_text.privacy.reference_index import build_index, prepare
-from curator_text.privacy.reference_texts import list_references
+from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
-    from curator_text.privacy.reference_index import GramIndex
+    from curator_core.stage import Columns
 
 __all__ = ["RemoveContamination", "cut_out"]
 
@@ -31,7 +26,7 @@ _SENTENCE_END = re.compile(r"[.!?]")
 
 
 @dataclass
-class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
+class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
     """Cut the n-grams that documents share with benchmark sets out, with what surrounds them; the rest is kept.
 
     As for GPT-3 (Brown et al. 2020, appendix C) and NeMo Curator's former ``TaskDecontamination``: 200 characters to
@@ -79,7 +74,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_sizes(self.name, self.ngrams, self.min_words)
+        self.check_sizes()
         if self.window < 0 or self.max_pieces < 1:
             raise ConfigError(f"{self.name}: window must not be negative, and max_pieces at least 1")
 
@@ -89,24 +84,8 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
     def outputs(self) -> Columns:
         return [self.segment_id_field]
 
-    def preflight(self) -> None:
-        """Find the benchmark files, so that a missing one ends the run before it starts."""
-        list_references(self.references)
-
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        """Compile the kernels, once a machine."""
-        prepare()
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Read the benchmark sets."""
-        self._index = self._load()
-
-    def teardown(self) -> None:
-        """Forget the benchmark sets."""
-        self.__dict__.pop("_index", None)
-
     def process(self, task: TableBatch) -> TableBatch:
-        index = self._ready()
+        index = self.index()
         texts = task.text(self.text_field)
         found = index.matches(texts)
         spans = pl.DataFrame({"row": found.row, "begin": found.begin, "end": found.end})
@@ -134,16 +113,6 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
         if not long_enough:
             current().drop("contaminated: nothing left")
         return long_enough
-
-    def _ready(self) -> GramIndex:
-        index: GramIndex | None = self.__dict__.get("_index")
-        return self._load() if index is None else index
-
-    def _load(self) -> GramIndex:
-        index = build_index(
-            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
-        )
-        return index if self.counts is None else index.without(read_common(self.counts, self.max_matches))
 
 
 def cut_out(text: str, spans: Iterable[tuple[int, int]], *, window: int) -> list[str]:

@@ -1,0 +1,71 @@
+"""How often benchmark n-grams occur in a corpus: written in one pass over it, read by the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+import pyarrow as pa
+
+from curator_core.io import TableWriter
+from curator_core.tasks import FileGroupTask, TableBatch
+from curator_text.privacy.benchmark_stage import BenchmarkStage
+
+if TYPE_CHECKING:
+    from curator_core.stage import Columns
+
+__all__ = ["CountContamination"]
+
+
+@dataclass
+class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], TableWriter):
+    """Count in how many documents each benchmark n-gram occurs, for the ``counts`` of ``text.decontaminate``.
+
+    Some n-grams of a benchmark are common phrases, and dropping documents for them loses good text: GPT-3 (Brown et al.
+    2020) and NeMo Curator's former ``TaskDecontamination`` ignore those in more than ten documents. That takes a pass
+    over the whole corpus before any document can be judged: a pipeline that ends with this stage. The one that follows
+    gives its folder to ``text.decontaminate``, with the same ``references``, ``ngrams``, ``min_words`` and ``fields``.
+
+    >>> CountContamination("counts", references="gsm8k.jsonl").file_name("3f2a/0")
+    'part-3f2a-0.parquet'
+
+    Args:
+        path: Folder for the counts; created where missing.
+        references: The benchmark sets, as for ``text.decontaminate``.
+        fields: Columns to compare with; all that hold text, where None.
+        ngrams: Words of an n-gram.
+        min_words: Entries of fewer words are not looked for.
+        text_field: Column with the text.
+        columns: Leave out: the columns are ``gram`` and ``documents``.
+        keep_provenance: Leave out.
+        compression: Leave out: Parquet compresses its pages.
+    """
+
+    references: str | list[str] | dict[str, str | list[str]] = field(kw_only=True)
+    fields: list[str] | None = field(default=None, kw_only=True)
+    ngrams: int = field(default=13, kw_only=True)
+    min_words: int = field(default=8, kw_only=True)
+    text_field: str = field(default="text", kw_only=True)
+
+    name = "text.count_contamination"
+    format: ClassVar[str] = "parquet"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_sizes()
+
+    def inputs(self) -> Columns:
+        return [self.text_field]
+
+    def process(self, task: TableBatch) -> FileGroupTask | None:
+        """Write the counts of one batch."""
+        index = self.index()
+        found = index.matches(task.text(self.text_field))
+        pairs = pl.DataFrame({"row": found.row, "slot": found.slot}).unique()  # twice in a document counts once
+        counts = pairs.group_by("slot").len("documents").sort("slot")
+        grams = index.keys[counts["slot"].to_numpy()]
+        table = pa.table(
+            {"gram": pa.array(grams, pa.uint64()), "documents": counts["documents"].cast(pl.Int64).to_arrow()}
+        )
+        return super().process(task.with_data(table))
