@@ -61,6 +61,8 @@ def find_segments(
             merged[-1][1] = end
         else:
             merged.append([start, end])
+    if merged and len(probabilities) - merged[-1][1] < least_windows:
+        merged[-1][1] = len(probabilities)  # nor does a shorter pause before the end of the recording
     segments = [(start * window_s, min(end * window_s, duration_s)) for start, end in merged]
     segments = [(start, end) for start, end in segments if end - start > rules.min_segment_s]
     if rules.max_segment_s is not None:

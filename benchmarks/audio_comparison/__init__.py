@@ -1,0 +1,1 @@
+"""Audio against its peers, and on real recordings."""
