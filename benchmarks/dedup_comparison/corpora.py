@@ -16,17 +16,22 @@ SIZES = {"short": 500, "web": 4000}
 """Bytes of a document, about."""
 
 
-def sentences(folder: Path) -> list[str]:
-    """Return real sentences: of package descriptions where they can be had, else of the licences on this machine."""
+def sentences(folder: Path, *, is_builtin: bool = False) -> list[str]:
+    """Return sentences: of package descriptions where they can be had, else of made-up documents.
+
+    Args:
+        folder: Where corpora are kept.
+        is_builtin: Take the made-up documents, which need no network.
+    """
+    from text_corpora.builtin import builtin_documents
     from text_corpora.debian import CorpusUnavailableError
     from text_corpora.descriptions import short_documents
 
     try:
-        texts = pq.read_table(short_documents(folder).path, columns=["text"])["text"].to_pylist()
+        corpus = builtin_documents(folder) if is_builtin else short_documents(folder)
     except CorpusUnavailableError:
-        from text_corpora.builtin import builtin_documents
-
-        texts = pq.read_table(builtin_documents(folder).path, columns=["text"])["text"].to_pylist()
+        corpus = builtin_documents(folder)
+    texts = pq.read_table(corpus.path, columns=["text"])["text"].to_pylist()
     found = [" ".join(part.split()) for text in texts for part in text.replace("\n", " ").split(". ")]
     return sorted({each for each in found if len(each) > 40})
 

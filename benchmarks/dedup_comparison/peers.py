@@ -1,38 +1,60 @@
 """What each peer does with a corpus: a program for its own environment. Imports are not timed.
 
+A peer is given texts in memory, as Python strings, and says which to remove. None compares candidates exactly. Reading
+the texts from a Parquet file and writing what is left to another are timed apart, and are the same for all.
+
 Usage: python peers.py PEER CORPUS NGRAMS BANDS ROWS THRESHOLD. Prints one JSON object.
 """
 
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 
+def _cpu_seconds():
+    """Return the CPU time of this process and of those it has started and waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+class Watch:
+    """Runs from when it is made."""
+
+    def __init__(self):
+        self._started, self._cpu = time.perf_counter(), _cpu_seconds()
+
+    def stop(self):
+        """Return the seconds and the CPU seconds since."""
+        return time.perf_counter() - self._started, _cpu_seconds() - self._cpu
+
+
 def rensa(texts, ngrams, bands, rows, threshold):
     from rensa import RMinHash, RMinHashDeduplicator
 
-    started = time.perf_counter()
+    watch = Watch()
     kept = RMinHashDeduplicator(threshold=threshold, num_perm=bands * rows, use_lsh=True, num_bands=bands, seed=42)
-    removed = 0
+    removed = set()
     for number, text in enumerate(texts):
         words = text.split()
         shingles = [" ".join(words[at : at + ngrams]) for at in range(max(1, len(words) - ngrams + 1))]
         sketch = RMinHash(num_perm=bands * rows, seed=42)
         sketch.update(shingles)
-        removed += not kept.add(str(number), sketch)
-    return time.perf_counter() - started, removed
+        if not kept.add(str(number), sketch):
+            removed.add(number)
+    return *watch.stop(), removed
 
 
 def datasketch(texts, ngrams, bands, rows, _threshold):
     from datasketch import MinHash, MinHashLSH
 
-    started = time.perf_counter()
+    watch = Watch()
     index = MinHashLSH(num_perm=bands * rows, params=(bands, rows))
-    removed = 0
+    removed = set()
     for number, text in enumerate(texts):
         words = text.split()
         sketch = MinHash(num_perm=bands * rows)
@@ -40,10 +62,10 @@ def datasketch(texts, ngrams, bands, rows, _threshold):
             [" ".join(words[at : at + ngrams]).encode() for at in range(max(1, len(words) - ngrams + 1))]
         )
         if any(True for _ in index.query(sketch)):
-            removed += 1
+            removed.add(number)
         else:
             index.insert(str(number), sketch, check_duplication=False)
-    return time.perf_counter() - started, removed
+    return *watch.stop(), removed
 
 
 def daft(texts, ngrams, bands, rows, _threshold):
@@ -55,7 +77,7 @@ def daft(texts, ngrams, bands, rows, _threshold):
 
     package.set_runner_native()
     frame = package.from_pydict({"text": texts})
-    started = time.perf_counter()
+    watch = Watch()
     column = package.col("text").minhash(num_hashes=bands * rows, ngram_size=ngrams, seed=42, hash_function="xxhash")
     signatures = frame.select(column.alias("s")).to_arrow()["s"].combine_chunks()
     matrix = signatures.flatten().to_numpy().reshape(len(texts), bands, rows)
@@ -67,8 +89,10 @@ def daft(texts, ngrams, bands, rows, _threshold):
         edges.append(np.stack([order[:-1][same], order[1:][same]]))
     first, second = np.concatenate(edges, axis=1)
     graph = coo_matrix((np.ones(len(first)), (first, second)), shape=(len(texts), len(texts)))
-    groups, _ = connected_components(graph, directed=False)
-    return time.perf_counter() - started, len(texts) - groups
+    _, labels = connected_components(graph, directed=False)
+    _, kept = np.unique(labels, return_index=True)
+    removed = set(range(len(texts))).difference(kept.tolist())
+    return *watch.stop(), removed
 
 
 def datatrove(texts, ngrams, bands, rows, _threshold):
@@ -86,12 +110,11 @@ def datatrove(texts, ngrams, bands, rows, _threshold):
             for number, text in enumerate(texts):
                 yield Document(text=text, id=str(number))
 
-    class Count(PipelineStep):
-        total = 0
+    kept = set()
 
+    class Collect(PipelineStep):
         def run(self, data, rank=0, world_size=1):  # noqa: ARG002 - its contract
-            for _ in data:
-                Count.total += 1
+            kept.update(int(document.id) for document in data)
             yield from ()
 
     import datatrove.pipeline.dedup.minhash as module
@@ -104,26 +127,44 @@ def datatrove(texts, ngrams, bands, rows, _threshold):
             executor = LocalPipelineExecutor([*steps], tasks=tasks, workers=1, logging_dir=f"{folder}/logs/{name}")
             executor.run()
 
-        started = time.perf_counter()
+        watch = Watch()
         run("sign", Source(), MinhashDedupSignature(f"{folder}/s", config=config, language="english"))
         run("buckets", MinhashDedupBuckets(f"{folder}/s", f"{folder}/b", config=config), tasks=bands)
         run("cluster", MinhashDedupCluster(f"{folder}/b", f"{folder}/r", config=config))
-        run("filter", Source(), MinhashDedupFilter(f"{folder}/r"), Count())
-        seconds = time.perf_counter() - started
-    return seconds, len(texts) - Count.total
+        run("filter", Source(), MinhashDedupFilter(f"{folder}/r"), Collect())
+        times = watch.stop()
+    return *times, set(range(len(texts))) - kept
 
 
 PEERS = {"rensa": rensa, "datasketch": datasketch, "daft": daft, "datatrove": datatrove}
 
 
 def main() -> None:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     peer, corpus, ngrams, bands, rows, threshold = sys.argv[1:]
-    texts = pq.read_table(Path(corpus), columns=["text"])["text"].to_pylist()
-    size = sum(len(text.encode()) for text in texts)
-    seconds, removed = PEERS[peer](texts, int(ngrams), int(bands), int(rows), float(threshold))
-    print(json.dumps({"seconds": seconds, "removed": removed, "documents": len(texts), "megabytes": size / 1e6}))
+    started, cpu_started = time.perf_counter(), _cpu_seconds()
+    table = pq.read_table(Path(corpus))
+    texts = table["text"].to_pylist()
+    read_seconds, cpu_read = time.perf_counter() - started, _cpu_seconds() - cpu_started
+    seconds, cpu, removed = PEERS[peer](texts, int(ngrams), int(bands), int(rows), float(threshold))
+    started, cpu_started = time.perf_counter(), _cpu_seconds()
+    with tempfile.TemporaryDirectory() as folder:
+        left = table.filter(pa.array([number not in removed for number in range(len(texts))]))
+        pq.write_table(left, f"{folder}/out.parquet", compression="zstd")
+    write_seconds, cpu_write = time.perf_counter() - started, _cpu_seconds() - cpu_started
+    report = {
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "cpu_with_files": cpu_read + cpu + cpu_write,
+        "read_seconds": read_seconds,
+        "write_seconds": write_seconds,
+        "removed": len(removed),
+        "documents": len(texts),
+        "megabytes": sum(len(text.encode()) for text in texts) / 1e6,
+    }
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":
