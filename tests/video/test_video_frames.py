@@ -13,9 +13,12 @@ from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError
-from curator_video import Read, SampleFrames, SplitFixed, VideoBatch
+from curator_video import Read, SampleFrames, SplitFixed, VideoBatch, VideoLimits
+from curator_video.clip import Clip
+from curator_video.decoding import Needed, decode_frames
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.frame_times import evenly_spaced, every_seconds
+from curator_video.opening import open_video
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +138,13 @@ def test_times_lie_within_the_span(start, duration, count):
         assert start - 1e-9 <= times[0]
         assert times[-1] < start + duration
     assert len(evenly_spaced(start, start + duration, count)) == count
+
+
+def test_frames_skipped_for_one_wish_are_there_for_the_next(tmp_path):
+    path = make_video(
+        tmp_path / "b.mp4", codec="libx264", scenes=(36,), gop=36, options={"bf": "3", "b-pyramid": "none"}
+    )
+    with open_video(Clip(path), VideoLimits()) as video:
+        skipping = decode_frames(video, needed=Needed(2.9))
+        assert next(skipping).time_s < 2.5
+        assert len(list(decode_frames(video))) == 36

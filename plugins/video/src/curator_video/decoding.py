@@ -165,21 +165,26 @@ def _from_key_frame(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
 
 
 def _decode(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
-    """Decode from where the file is. Frames that no other needs and that come before ``needed`` are left out."""
+    """Decode from where the file is. Frames that no other needs and that end before ``needed`` are left out."""
     context = video.stream.codec_context
-    time_base, first_pts = video.time_base, video.first_pts
-    tick_s = float(time_base)
+    first_pts, frame_s = video.first_pts, video.frame_s
+    ticks, seconds = video.time_base.denominator, video.time_base.numerator
     end_s = 0.0
+    skips = False
+    context.skip_frame = "DEFAULT"  # whoever decoded before may have stopped while it skipped
     video.has_moved = True
     for packet in video.container.demux(video.stream):
         video.deadline.check()
         check_packet(packet, video)
-        shown_ticks = packet.duration or video.frame_s / tick_s
-        is_early = packet.pts is not None and (packet.pts - first_pts + shown_ticks) * tick_s < needed.time_s
-        context.skip_frame = "NONREF" if is_early else "DEFAULT"
+        pts = packet.pts
+        shown_s = packet.duration * seconds / ticks if packet.duration else frame_s
+        is_early = pts is not None and (pts - first_pts) * seconds / ticks + shown_s < needed.time_s
+        if is_early is not skips:
+            skips = is_early
+            context.skip_frame = "NONREF" if skips else "DEFAULT"
         for picture in packet.decode():
             video.deadline.check()
             # A frame without a time is shown when the one before it ends.
-            time_s = end_s if picture.pts is None else float((picture.pts - first_pts) * time_base)
-            end_s = time_s + (picture.duration * tick_s if picture.duration else video.frame_s)
+            time_s = end_s if picture.pts is None else (picture.pts - first_pts) * seconds / ticks
+            end_s = time_s + (picture.duration * seconds / ticks if picture.duration else frame_s)
             yield ShownFrame(picture, time_s, end_s)
