@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_audio.probe import AUDIO_COLUMNS
-from curator_audio.sound.decoding import blocks_of, open_sound, resampled
+from curator_audio.sound.decoding import blocks_of, mixed, open_sound, resampled
 from curator_audio.sound.encoding import AudioFormat, Subtype, encode
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import AudioSource
@@ -116,7 +116,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
                 blocks = blocks_of(sound, limits, span=clip.span)
                 channels = 1 if self.mono else sound.channels
                 if self.mono:
-                    blocks = (block.mean(axis=1) for block in blocks)
+                    blocks = map(mixed, blocks)
                 if sound.samplerate != self.rate:
                     blocks = resampled(blocks, sound.samplerate, self.rate)
                 content, frames = encode(
