@@ -63,18 +63,21 @@ def parse_header(block: bytes | memoryview) -> TarHeader | None:
 
 
 def _checksum_fits(block: bytes | memoryview, checksum: bytes) -> bool:
+    """Compare the sum of all bytes, with the checksum itself as eight spaces.
+
+    The low half of Adler-32 is one more than the sum of the bytes, modulo 65,521. Summing in Python would take longer
+    than everything else.
+    """
+    total = (zlib.adler32(block[156:], zlib.adler32(block[:148])) & 0xFFFF) - 1 + 8 * 32
     try:
+        if (total - int(checksum[:6], 8)) % 65521 == 0:  # nearly always
+            return True
         stored = int(checksum.strip(b" \0"), 8)
     except ValueError:
         return False
-    # The low half of Adler-32 is one more than the sum of the bytes, as long as that is below 65,521: for 256 bytes it
-    # always is. Summing in Python would take longer than everything else. The checksum itself counts as eight spaces.
-    total = (zlib.adler32(block[:256]) & 0xFFFF) + (zlib.adler32(block[256:]) & 0xFFFF) - 2
-    total += 8 * 32 - sum(checksum)
-    if total == stored:
-        return True
-    above = sum(byte > 127 for byte in bytes(block)) - sum(byte > 127 for byte in checksum)  # noqa: PLR2004
-    return total - 256 * above == stored  # ancient tars summed signed bytes
+    plain = sum(bytes(block[:148])) + sum(bytes(block[156:])) + 8 * 32
+    above = sum(byte > 127 for byte in (*block[:148], *block[156:]))  # noqa: PLR2004 - ancient tars summed signed bytes
+    return stored in (plain, plain - 256 * above)
 
 
 def _number(field: bytes) -> int:

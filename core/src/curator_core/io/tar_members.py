@@ -76,27 +76,22 @@ class _Walk:
         self._path = path
         self._limits = limits
         self._count = 0
-        self._position = 0
 
-    def members(self, start: int, end: int | None) -> Iterator[TarMember]:
-        try:
-            yield from self._members(start, end)
-        except StreamError as error:
-            self._report(error.reason, self._position, error.error_type)
-
-    def _members(self, position: int, end: int | None) -> Iterator[TarMember]:
+    def members(self, position: int, end: int | None) -> Iterator[TarMember]:
         first: int | None = None  # where the headers of the next member begin, when some came before its own
         attributes: dict[str, bytes] = {}
         ended = False
-        take = self._archive.take
+        largest, take = self._limits.max_member_bytes, self._archive.take
         while end is None or position < end:
-            self._position = position
-            block = take(position, BLOCK_BYTES)
-            if len(block) < BLOCK_BYTES:
-                self._check_end(bytes(block), position, ended=ended)
-                return
             try:
+                block = take(position, BLOCK_BYTES)
+                if len(block) < BLOCK_BYTES:
+                    self._check_end(bytes(block), position, ended=ended)
+                    return
                 header = parse_header(block)
+            except StreamError as error:
+                self._report(error.reason, position, error.error_type)
+                return
             except DataError as error:
                 self._report_damage(error, bytes(block), position)
                 position = self._next_header(position + BLOCK_BYTES)
@@ -118,10 +113,8 @@ class _Walk:
             if self._count > self._limits.max_members:
                 self._report(f"the archive has more than {self._limits.max_members:,} members", first, "TooManyMembers")
                 return
-            is_plain = not attributes and header.kind == b"0" and size <= self._limits.max_member_bytes
-            name = _plain_name(header.name) if is_plain else None
-            if name is None:
-                name = self._usable_name(header, attributes, first, size)
+            is_usual = header.kind == b"0" and size <= largest and not attributes and _is_plain(header.name)
+            name = header.name.decode() if is_usual else self._usable_name(header, attributes, first, size)
             if name is not None:
                 yield TarMember(name, first, content, size)
             position = content + padded(size)
@@ -130,10 +123,10 @@ class _Walk:
     def _add_attributes(self, attributes: dict[str, bytes], header: TarHeader, offset: int) -> bool:
         if header.size_bytes > _MAX_ATTRIBUTE_BYTES:
             return False
-        content = bytes(self._archive.take(offset, header.size_bytes))
         try:
+            content = bytes(self._archive.take(offset, header.size_bytes))
             attributes.update(_ATTRIBUTES[header.kind](content))
-        except DataError:
+        except DataError:  # damage of the stream is met again at the next header
             return False
         return True
 
@@ -200,9 +193,9 @@ class _Walk:
 _SCAN_BYTES = 2**20
 
 
-def _plain_name(name: bytes) -> str | None:
-    """Return a name about which there is nothing to say, as nearly all are; None to look closer."""
-    return name.decode() if name.isascii() and b".." not in name and name[:1] not in b"/." else None
+def _is_plain(name: bytes) -> bool:
+    """Say whether there is nothing to say about a name, as of nearly all."""
+    return name.isascii() and b".." not in name and name[:1] not in b"/."
 
 
 def _is_header(block: bytes) -> bool:
