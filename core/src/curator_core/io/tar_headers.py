@@ -50,42 +50,41 @@ def parse_header(block: bytes | memoryview) -> TarHeader | None:
         DataError: It is not a header, or damaged.
     """
     name, size, checksum, kind, magic, prefix = _FIELDS.unpack(block)
-    if not name[0] and bytes(block) == _ZEROS:
-        return None
-    if not _checksum_fits(block, checksum):
-        raise DataError("there is no tar header here: the checksum does not fit")
+    # The low half of Adler-32 is one more than the sum of the bytes, modulo 65,521. Summing in Python would take longer
+    # than everything else. The checksum itself counts as eight spaces.
+    total = (zlib.adler32(block[156:], zlib.adler32(block[:148])) & 0xFFFF) - 1 + 8 * 32
+    try:
+        is_usual = (total - int(checksum[:6], 8)) % 65521 == 0
+        length = int(size[:-1], 8)
+    except ValueError:
+        is_usual, length = False, 0
+    if not is_usual:
+        if bytes(block) == _ZEROS:
+            return None
+        if not _checksum_fits(bytes(block), checksum):
+            raise DataError("there is no tar header here: the checksum does not fit")
+        length = _number(size)
     name = name.partition(b"\0")[0]
     if prefix[0] and magic == b"ustar\0":
         name = prefix.partition(b"\0")[0] + b"/" + name
     if kind in b"\x0070":  # old tar; contiguous files
         kind = b"5" if name.endswith(b"/") else b"0"
-    return TarHeader(name, _number(size), kind)
+    return TarHeader(name, length, kind)
 
 
-def _checksum_fits(block: bytes | memoryview, checksum: bytes) -> bool:
-    """Compare the sum of all bytes, with the checksum itself as eight spaces.
-
-    The low half of Adler-32 is one more than the sum of the bytes, modulo 65,521. Summing in Python would take longer
-    than everything else.
-    """
-    total = (zlib.adler32(block[156:], zlib.adler32(block[:148])) & 0xFFFF) - 1 + 8 * 32
+def _checksum_fits(block: bytes, checksum: bytes) -> bool:
+    """Compare the sum of all bytes with a checksum in an unusual form."""
     try:
-        if (total - int(checksum[:6], 8)) % 65521 == 0:  # nearly always
-            return True
         stored = int(checksum.strip(b" \0"), 8)
     except ValueError:
         return False
-    plain = sum(bytes(block[:148])) + sum(bytes(block[156:])) + 8 * 32
-    above = sum(byte > 127 for byte in (*block[:148], *block[156:]))  # noqa: PLR2004 - ancient tars summed signed bytes
-    return stored in (plain, plain - 256 * above)
+    others = block[:148] + b" " * 8 + block[156:]
+    above = sum(byte > 127 for byte in others)  # noqa: PLR2004 - ancient tars summed signed bytes
+    return stored in (sum(others), sum(others) - 256 * above)
 
 
 def _number(field: bytes) -> int:
     """Read a number in octal, or in base 256 where the first bit is set."""
-    try:
-        return int(field[:-1], 8)  # nearly always
-    except ValueError:
-        pass
     if field[0] & 0x80:
         value = int.from_bytes(field, "big") - (0x80 << 8 * (len(field) - 1))
         if value >> 63:
