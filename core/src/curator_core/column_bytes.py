@@ -55,5 +55,7 @@ def _one_piece(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    column = column.cast(pa.large_string() if is_text or pa.types.is_null(kind) else pa.large_binary())
+    wanted = pa.large_string() if is_text or pa.types.is_null(kind) else pa.large_binary()
+    if column.type != wanted:
+        column = column.cast(wanted)
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
