@@ -71,7 +71,11 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
     thread_safe: ClassVar[bool] = True
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        from curator_dedup.kernels.compiling import compile_once
+
         make_folder(f"{self.path}/verified")
+        sample, place = column_bytes(pa.array(["a text"])), np.zeros(1, np.int64)
+        compile_once("verification", lambda: similarity_of_pairs(sample, self.scheme, place, place))
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         make_folder(f"{self.path}/verified")

@@ -14,6 +14,7 @@ from curator_dedup.matching.keyed_documents import WriteKeys, text_column
 from curator_dedup.minhash.scheme import MinhashScheme
 
 if TYPE_CHECKING:
+    from curator_core.stage import NodeInfo
     from curator_core.tasks import TableBatch
 
 __all__ = ["WriteBands"]
@@ -49,6 +50,18 @@ class WriteBands(WriteKeys):
             raise ConfigError(
                 f"{self.scheme.num_hashes} hashes cannot be cut into {self.bands} bands of one size",
                 fix="num_hashes = bands x hashes per band",
+            )
+
+    def setup_on_node(self, node: NodeInfo) -> None:
+        """Compile the kernels, unless somebody has."""
+        from curator_dedup.kernels.compiling import compile_once
+
+        super().setup_on_node(node)
+        if self.device is None:
+            sample = column_bytes(pa.array(["a text"]))
+            compile_once(
+                f"bands of {self.scheme.bits} bits by {self.scheme.method}",
+                lambda: band_records(sample, self.scheme, self.bands),
             )
 
     def keys_of(self, batch: TableBatch) -> pa.Table:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from curator_dedup.kernels.compiling import kernel
 from curator_dedup.kernels.mixing import BASE, mix64
 
 __all__ = ["band_keys"]
@@ -14,7 +14,7 @@ __all__ = ["band_keys"]
 _BASE = np.uint64(BASE)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def band_keys(signatures: Any, chosen: Any, begin: Any, bands: Any, keys: Any, marks: Any, documents: Any) -> None:
     """Write the keys of the bands, and a hash of the whole signature, of some documents.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from curator_dedup.kernels.compiling import inlined, kernel
 from curator_dedup.kernels.mixing import mix64
 
 __all__ = ["content_hashes"]
@@ -22,7 +22,7 @@ _FOURTH = np.uint64(0xD6E8FEB86659FD93)
 _WORD = 8
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def content_hashes(words: Any, begins: Any, ends: Any, out: Any) -> None:
     """Write the two halves of each value's hash.
 
@@ -67,13 +67,13 @@ def content_hashes(words: Any, begins: Any, ends: Any, out: Any) -> None:
         out[value, 1] = mix64(second + _FIRST)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _fold(value: Any, factor: Any) -> Any:
     value = value * factor
     value ^= value >> np.uint64(32)
     return value * _FIRST
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _turn(value: Any) -> Any:
     return (value << np.uint64(27) | value >> np.uint64(37)) * _SECOND + _THIRD

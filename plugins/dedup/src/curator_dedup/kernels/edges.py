@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from curator_dedup.kernels.compiling import inlined, kernel
 
 __all__ = ["candidate_edges", "linked_edges", "near_edges", "repeated"]
 
@@ -15,7 +16,7 @@ _NEIGHBOURS = 8
 """In a larger bucket, a signature is paired with so many that follow it."""
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def candidate_edges(keys: Any, marks: Any, documents: Any) -> Any:
     """Return pairs of documents that share a key, the smaller number first.
 
@@ -65,7 +66,7 @@ def candidate_edges(keys: Any, marks: Any, documents: Any) -> Any:
     return edges[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def linked_edges(keys: Any, marks: Any, documents: Any) -> Any:
     """Return pairs that link each document to the next with the same key and mark.
 
@@ -83,7 +84,7 @@ def linked_edges(keys: Any, marks: Any, documents: Any) -> Any:
     return edges[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def repeated(keys: Any) -> Any:
     """Mark the keys that occur more than once, and a few of those that do not.
 
@@ -108,7 +109,7 @@ def repeated(keys: Any) -> Any:
     return marks
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
     """Return pairs of documents with the same key whose marks differ in at most ``most`` bits, and in how many.
 
@@ -157,14 +158,14 @@ def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
     return edges[:count]
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _grown(edges: Any, capacity: Any) -> Any:
     larger = np.empty((capacity, edges.shape[1]), np.int64)
     larger[: len(edges)] = edges
     return larger
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _bits(value: Any) -> Any:
     value = np.uint64(value)
     value -= value >> np.uint64(1) & np.uint64(0x5555555555555555)

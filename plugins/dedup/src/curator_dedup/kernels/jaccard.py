@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from curator_dedup.kernels.compiling import inlined, kernel
 from curator_dedup.kernels.shingles import SCRATCH_SIZE, STATE_SIZE, fill_hashes
 
 __all__ = ["jaccard_of_pairs"]
@@ -18,7 +18,7 @@ _MOST_SHINGLES = 1 << 23
 similarity is then off by a thousandth at most."""
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers: Any, first: Any, second: Any) -> Any:
     """Return the similarity of pairs of documents; zero where one has no shingles.
 
@@ -74,7 +74,7 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
     return similarity
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _compare(
     data: Any,
     begin: Any,
@@ -118,7 +118,7 @@ def _compare(
     return shared, alone
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _find(table: Any, marks: Any, size: Any, value: Any) -> Any:
     mask = size - 1
     slot = np.int64(value & np.uint64(mask))
@@ -127,7 +127,7 @@ def _find(table: Any, marks: Any, size: Any, value: Any) -> Any:
     return slot
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _table_size(most: Any) -> Any:
     size = 16
     while size < 2 * most:
@@ -135,7 +135,7 @@ def _table_size(most: Any) -> Any:
     return size
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _skipped(most: Any) -> Any:
     """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of so many bytes."""
     bits = np.uint64(0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from curator_dedup.kernels.compiling import inlined
 
 __all__ = ["BASE", "mix64", "seeds64"]
 
@@ -16,7 +17,7 @@ _SECOND = np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT = np.uint64(33)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def mix64(value: Any) -> Any:
     """Return a number whose bits all depend on all bits of ``value`` (the last step of MurmurHash3 in 64 bits)."""
     value = np.uint64(value)

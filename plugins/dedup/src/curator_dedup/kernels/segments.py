@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from curator_dedup.kernels.compiling import inlined, kernel
 
 __all__ = ["split_segments", "without_segments"]
 
 _NEWLINE, _RETURN, _SPACE, _TAB = 10, 13, 32, 9
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def split_segments(data: Any, offsets: Any, by_paragraph: Any) -> Any:
     """Return where the lines, or paragraphs, of documents begin and end, and how many each document has.
 
@@ -55,7 +56,7 @@ def split_segments(data: Any, offsets: Any, by_paragraph: Any) -> Any:
     return begins[:total], ends[:total], counts
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def without_segments(data: Any, offsets: Any, begins: Any, ends: Any, counts: Any, is_removed: Any) -> Any:
     """Return the bytes and offsets of documents without some of their segments.
 
@@ -91,12 +92,12 @@ def without_segments(data: Any, offsets: Any, begins: Any, ends: Any, counts: An
     return out[:size], out_offsets
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _is_blank(byte: Any) -> Any:
     return byte in (_SPACE, _NEWLINE, _RETURN, _TAB)
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _longer(values: Any, capacity: Any) -> Any:
     larger = np.empty(capacity, np.int64)
     larger[: len(values)] = values

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from curator_dedup.kernels.compiling import inlined
 from curator_dedup.kernels.mixing import BASE, mix64
 
 __all__ = ["SCRATCH_SIZE", "STATE_SIZE", "fill_hashes", "powers_of_base"]
@@ -49,7 +49,7 @@ def powers_of_base(ngrams: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return powers
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def fill_hashes(
     data: Any, begin: Any, end: Any, ngrams: Any, by_word: Any, powers: Any, state: Any, ring: Any, out: Any
 ) -> Any:
@@ -75,7 +75,7 @@ def fill_hashes(
     return _fill_characters(data, begin, end, ngrams, powers, state, out)
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _fill_characters(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, state: Any, out: Any) -> Any:
     left, right = np.int64(state[_LEFT]), np.int64(state[_RIGHT])
     value = np.uint64(state[_HASH])
@@ -130,7 +130,7 @@ def _fill_characters(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, 
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _roll(data: Any, left: Any, right: Any, most: Any, value: Any, drop: Any, out: Any) -> Any:
     """Move the window over characters of one byte, four at a time; return how many, and the hash there."""
     # Unsigned numbers: with signed ones, every access to an array asks whether the index is negative.
@@ -154,7 +154,7 @@ def _roll(data: Any, left: Any, right: Any, most: Any, value: Any, drop: Any, ou
     return np.int64(done), value
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _fill_words(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, state: Any, ring: Any, out: Any) -> Any:
     # Unsigned numbers throughout: with signed ones, every access to an array asks whether the index is negative.
     if state[_LENGTH] == 0:
@@ -207,7 +207,7 @@ def _fill_words(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, state
     return np.int64(count)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@inlined
 def _word_hash(data: Any, left: Any, right: Any) -> Any:
     """Return the polynomial of a word's bytes, behind a leading one."""
     value = _ONE
@@ -228,7 +228,7 @@ def _word_hash(data: Any, left: Any, right: Any) -> Any:
     return value
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _space_width(data: Any, position: Any, end: Any) -> Any:
     """Return the bytes of the character at a position if it is one of the longer spaces, else zero."""
     byte = data[position]

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
+from curator_dedup.kernels.compiling import inlined, kernel
 from curator_dedup.kernels.shingles import SCRATCH_SIZE, STATE_SIZE, fill_hashes
 
 __all__ = ["SKETCH_ROUNDS", "multiplied_signatures", "sketched_signatures"]
@@ -30,7 +30,7 @@ _ROUND_BITS = 2
 _HALF = np.uint64(32)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def sketched_signatures(
     data: Any, offsets: Any, ngrams: Any, by_word: Any, powers: Any, multipliers: Any, seed: Any, signatures: Any
 ) -> Any:
@@ -82,7 +82,7 @@ def sketched_signatures(
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _scatter(hashes: Any, count: Any, salt: Any, level: Any, mask: Any, row: Any) -> None:
     entries = np.uint64(len(row))
     for index in range(count):
@@ -92,7 +92,7 @@ def _scatter(hashes: Any, count: Any, salt: Any, level: Any, mask: Any, row: Any
         row[entry] = min(row[entry], value)
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _fill_empty(hashes: Any, count: Any, multipliers: Any, level: Any, mask: Any, row: Any) -> None:
     for entry in range(len(row)):
         if row[entry] < level:
@@ -106,7 +106,7 @@ def _fill_empty(hashes: Any, count: Any, multipliers: Any, level: Any, mask: Any
         row[entry] = least
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def multiplied_signatures(
     data: Any, offsets: Any, ngrams: Any, by_word: Any, powers: Any, factors: Any, terms: Any, signatures: Any
 ) -> Any:
@@ -137,7 +137,7 @@ def multiplied_signatures(
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _lower(row: Any, factors: Any, terms: Any, shingles: Any) -> None:
     x0, x1, x2, x3 = shingles[0], shingles[1], shingles[2], shingles[3]
     x4, x5, x6, x7 = shingles[4], shingles[5], shingles[6], shingles[7]

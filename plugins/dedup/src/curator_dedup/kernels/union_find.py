@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
+from curator_dedup.kernels.compiling import inlined, kernel
 
 __all__ = ["flatten", "unite"]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def unite(parents: Any, first: Any, second: Any) -> None:
     """Join the components of pairs; the smallest number of a component is its root.
 
@@ -26,14 +26,14 @@ def unite(parents: Any, first: Any, second: Any) -> None:
             parents[one] = other
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def flatten(parents: Any) -> None:
     """Let every number point at the root of its component."""
     for number in range(len(parents)):
         parents[number] = parents[parents[number]]  # parents are smaller, so they point at their roots by now
 
 
-@numba.njit(cache=True, nogil=True)
+@inlined
 def _root(parents: Any, number: Any) -> Any:
     while parents[number] != number:
         parents[number] = parents[parents[number]]

@@ -67,7 +67,12 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
     thread_safe: ClassVar[bool] = True
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        from curator_dedup.kernels.compiling import compile_once
+
         make_folder(f"{self.path}/pairs")
+        keys, documents = np.zeros(1, np.uint64), np.zeros(1, np.int64)
+        marks = keys.astype(np.uint32) if self.rule == "candidates" else keys
+        compile_once(f"pairs: {self.rule}", lambda: pairs_with_a_key(keys, marks, documents, rule=self.rule))
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         make_folder(f"{self.path}/pairs")
