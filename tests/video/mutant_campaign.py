@@ -17,7 +17,7 @@ from made_videos import make_video
 from mutation import mutate
 
 from curator_core import LocalExecutor, Pipeline
-from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitFixed, VideoLimits, WriteClips
+from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitScenes, VideoLimits, WriteClips
 
 CODECS = {"mp4": "libx264", "webm": "libvpx-vp9", "mkv": "libx264", "avi": "mpeg4", "mov": "mpeg4"}
 FILES_PER_RUN = 50
@@ -83,7 +83,7 @@ class Campaign:
         out = self.folder / "out"
         stages = [
             Read(str(self.folder), verify="frames", limits=LIMITS),
-            SplitFixed(length_s=60, limits=LIMITS),
+            SplitScenes(min_scene_s=60, limits=LIMITS),  # one scene: a file gives one clip
             MotionFilter(tag=True, limits=LIMITS),
             SampleFrames(count=3, limits=LIMITS),
             ExtractAudio(limits=LIMITS),
