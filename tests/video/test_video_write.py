@@ -155,3 +155,25 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing_torn(source, tmp_path):
 def test_impossible_settings_are_refused():
     with pytest.raises(ConfigError, match="crf"):
         WriteClips("out", crf=64)
+
+
+def test_a_truncated_video_is_not_copied(tmp_path):
+    whole = make_video(tmp_path / "whole.mkv", scenes=(24, 24), gop=12)
+    path = tmp_path / "cut.mkv"
+    path.write_bytes(Path(whole).read_bytes()[: Path(whole).stat().st_size // 3])
+    batch = VideoBatch(data={"uri": [str(path)], "start_s": [0.0], "end_s": [4.0]}, task_id="3f2a/0")
+    result = Pipeline(stages=[WriteClips(str(tmp_path / "out"))]).run(LocalExecutor(), initial_tasks=[batch])
+    assert (len(result), len(result.quarantined)) == (0, 1)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_sound_that_is_stored_behind_the_pictures_is_copied_too(tmp_path):
+    path = make_video(
+        tmp_path / "late.mkv", scenes=(24,), gop=12, sound=True, container_options={"max_interleave_delta": "1"}
+    )
+    _, rows = written(path, SplitFixed(length_s=1, min_rest_s=0.5), out=tmp_path / "out", mode="copy")
+    assert len(rows) == 2
+    for row in rows:
+        with av.open(str(tmp_path / "out" / row["clip_file"])) as container:
+            seconds = sum(frame.samples for frame in container.decode(audio=0)) / 48_000
+        assert seconds == pytest.approx(1, abs=0.05)

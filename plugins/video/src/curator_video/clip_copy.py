@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import av
 
-from curator_video.decoding import TIME_SLACK_S, check_packet, seek_to
+from curator_video.decoding import TIME_SLACK_S, check_end, check_packet, seek_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +54,9 @@ def plan_copy(video: OpenVideo, clip: Clip) -> CopyPlan | None:
 
     It can when the first frame shown is a key frame, and no frame that is kept was stored behind one that is not: that
     one it may have been predicted from.
+
+    Raises:
+        DataError: A packet is damaged, or the file ends before the clip does.
     """
     tick_s = float(video.time_base)
     start_pts = video.first_pts + math.ceil((clip.start_s - TIME_SLACK_S) / tick_s)
@@ -61,10 +64,11 @@ def plan_copy(video: OpenVideo, clip: Clip) -> CopyPlan | None:
     if clip.start_s > 0:
         seek_to(video, clip.start_s)
     first: int | None = None
-    earliest, count, is_cut = math.inf, 0, False
+    earliest, reached, count, is_cut = math.inf, video.first_pts, 0, False
     for packet in _packets(video):
         if packet.pts is None or packet.dts is None:
             return None
+        reached = max(reached, packet.pts + (packet.duration or 0))
         if packet.dts >= end_pts:
             break
         if first is None and packet.is_keyframe and packet.pts >= start_pts:
@@ -76,6 +80,7 @@ def plan_copy(video: OpenVideo, clip: Clip) -> CopyPlan | None:
             count += 1
         elif packet.pts >= end_pts:
             is_cut = True
+    check_end(video, (reached - video.first_pts) * tick_s, clip.end_s)
     if first is None or earliest < first:
         return None
     codec = _codec(video)
@@ -94,12 +99,15 @@ def copy_clip(video: OpenVideo, plan: CopyPlan, file: BinaryIO) -> None:
             scale = video.time_base / time_base
             copied = output.add_stream_from_template(stream)
             tracks[stream.index] = (copied, float(plan.first_pts * scale), float(plan.end_pts) * float(scale))
+        going = set(tracks)  # sound may be stored far behind the pictures it belongs to
         for packet in _packets(video, with_sound=True):
             copied, first, end = tracks[packet.stream.index]
             if packet.dts is None or packet.pts is None:
                 continue
-            if packet.stream is video.stream and packet.dts >= end:
-                break
+            if packet.dts >= end:
+                going.discard(packet.stream.index)
+                if not going:
+                    break
             if first <= packet.pts < end:
                 packet.pts -= round(first)
                 packet.dts -= round(first)
