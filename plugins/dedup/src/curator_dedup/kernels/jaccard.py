@@ -39,21 +39,29 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
     state = np.zeros(STATE_SIZE, np.uint64)
     table = np.empty(16, np.uint64)
     marks = np.empty(16, np.int64)
+    own = np.empty(16, np.uint64)
+    seen = np.empty(16, np.int64)
     held, held_count, held_skip = np.int64(-1), 0, np.uint64(0)
     size = 16
     for pair in range(len(first)):
         one, other = first[pair], second[pair]
         begin, end = offsets[one], offsets[one + 1]
-        skip = _skipped(max(end - begin, offsets[other + 1] - offsets[other]))
+        other_begin, other_end = offsets[other], offsets[other + 1]
+        if _are_equal(data, begin, end, other_begin, other_end):
+            state[:] = 0
+            if fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer):
+                similarity[pair] = 1.0
+            continue
+        skip = _skipped(max(end - begin, other_end - other_begin))
         if one != held or skip != held_skip:
-            size = _table_size((end - begin) // (np.int64(skip) + 1))
+            state[:] = 0
+            count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
+            size = _table_size(count if state[-1] else _most_shingles(end - begin, by_word, skip))
             if size > len(table):
                 table = np.empty(size, np.uint64)
                 marks = np.empty(size, np.int64)
             marks[:size] = -1
             held, held_count, held_skip = one, 0, skip
-            state[:] = 0
-            count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
             while count:
                 for index in range(count):
                     value = buffer[index]
@@ -65,65 +73,58 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
                         marks[slot] = 0
                         held_count += 1
                 count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
-        begin, end = offsets[other], offsets[other + 1]
-        shared, alone = _compare(
-            data, begin, end, ngrams, by_word, powers, state, ring, buffer, table, marks, size, pair, skip
-        )
+        state[:] = 0
+        count = fill_hashes(data, other_begin, other_end, ngrams, by_word, powers, state, ring, buffer)
+        own_size = _table_size(count if state[-1] else _most_shingles(other_end - other_begin, by_word, skip))
+        if own_size > len(own):
+            own = np.empty(own_size, np.uint64)
+            seen = np.empty(own_size, np.int64)
+        seen[:own_size] = -1
+        shared = alone = 0
+        while count:
+            for index in range(count):
+                value = buffer[index]
+                if value >> _SKIP_SHIFT & skip:
+                    continue
+                slot = _find(table, marks, size, value)
+                if marks[slot] >= 0:
+                    if marks[slot] != pair + 1:  # each shingle counts once
+                        marks[slot] = pair + 1
+                        shared += 1
+                    continue
+                slot = _find(own, seen, own_size, value)
+                if seen[slot] < 0:
+                    own[slot] = value
+                    seen[slot] = 0
+                    alone += 1
+            count = fill_hashes(data, other_begin, other_end, ngrams, by_word, powers, state, ring, buffer)
         if held_count and shared + alone:
             similarity[pair] = shared / (held_count + alone)
     return similarity
 
 
 @inlined
-def _compare(
-    data: Any,
-    begin: Any,
-    end: Any,
-    ngrams: Any,
-    by_word: Any,
-    powers: Any,
-    state: Any,
-    ring: Any,
-    buffer: Any,
-    table: Any,
-    marks: Any,
-    size: Any,
-    pair: Any,
-    skip: Any,
-) -> Any:
-    """Return how many different shingles of a document are in the table, and how many are not."""
-    own_size = _table_size((end - begin) // (np.int64(skip) + 1))
-    own = np.empty(own_size, np.uint64)
-    seen = np.full(own_size, -1, np.int64)
-    shared = alone = 0
-    state[:] = 0
-    count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
-    while count:
-        for index in range(count):
-            value = buffer[index]
-            if value >> _SKIP_SHIFT & skip:
-                continue
-            slot = _find(table, marks, size, value)
-            if marks[slot] >= 0:
-                if marks[slot] != pair + 1:  # each shingle counts once
-                    marks[slot] = pair + 1
-                    shared += 1
-                continue
-            slot = _find(own, seen, own_size, value)
-            if seen[slot] < 0:
-                own[slot] = value
-                seen[slot] = 0
-                alone += 1
-        count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
-    return shared, alone
+def _are_equal(data: Any, begin: Any, end: Any, other_begin: Any, other_end: Any) -> Any:
+    if end - begin != other_end - other_begin:
+        return False
+    for index in range(np.uint64(end - begin)):
+        if data[np.uint64(begin) + index] != data[np.uint64(other_begin) + index]:
+            return False
+    return True
+
+
+@inlined
+def _most_shingles(size: Any, by_word: Any, skip: Any) -> Any:
+    """Return how many shingles a document of some bytes has at most, of those that are drawn: about so many."""
+    return (size // 2 + 1 if by_word else size) // (np.int64(skip) + 1)
 
 
 @inlined
 def _find(table: Any, marks: Any, size: Any, value: Any) -> Any:
-    mask = size - 1
-    slot = np.int64(value & np.uint64(mask))
+    mask = np.uint64(size - 1)
+    slot = value & mask
     while marks[slot] >= 0 and table[slot] != value:
-        slot = (slot + 1) & mask
+        slot = (slot + np.uint64(1)) & mask
     return slot
 
 
