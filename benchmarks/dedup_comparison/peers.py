@@ -15,6 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+_TIMES = 3
+"""Runs of which the best counts, as of ours."""
+
 
 def _cpu_seconds():
     """Return the CPU time of this process and of those it has started and waited for."""
@@ -148,7 +151,9 @@ def main() -> None:
     table = pq.read_table(Path(corpus))
     texts = table["text"].to_pylist()
     read_seconds, cpu_read = time.perf_counter() - started, _cpu_seconds() - cpu_started
-    seconds, cpu, removed = PEERS[peer](texts, int(ngrams), int(bands), int(rows), float(threshold))
+    runs = [PEERS[peer](texts, int(ngrams), int(bands), int(rows), float(threshold)) for _ in range(_TIMES)]
+    seconds, cpu = (min(run[index] for run in runs) for index in range(2))
+    removed = runs[-1][2]
     started, cpu_started = time.perf_counter(), _cpu_seconds()
     with tempfile.TemporaryDirectory() as folder:
         left = table.filter(pa.array([number not in removed for number in range(len(texts))]))
