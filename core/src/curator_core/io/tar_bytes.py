@@ -96,12 +96,19 @@ class ArchiveBytes:
         return self.take(offset, size)
 
     def read_part(self, part: Part) -> memoryview:
-        """Return the bytes of a part."""
+        """Return the bytes of a part.
+
+        Raises:
+            DataError: The file has become shorter.
+        """
         if isinstance(part, memoryview):
             return part
-        target = memoryview(bytearray(part.length))
-        self.copy_part(part, target)
-        return target
+        assert self._seekable is not None
+        self._seekable.seek(part.offset)
+        content = self._seekable.read(part.length)
+        if len(content) < part.length:
+            raise self._shorter(part)
+        return memoryview(content)
 
     def copy_part(self, part: Part, target: memoryview) -> None:
         """Write the bytes of a part to their place.
@@ -118,8 +125,11 @@ class ArchiveBytes:
         while done < part.length:
             count = self._seekable.readinto(target[done:])
             if not count:
-                raise DataError("the file became shorter while it was read", source=self._path, row=part.offset)
+                raise self._shorter(part)
             done += count
+
+    def _shorter(self, part: FilePart) -> DataError:
+        return DataError("the file became shorter while it was read", source=self._path, row=part.offset)
 
     def _load(self, offset: int, size: int) -> None:
         position = self._start + len(self._window)
