@@ -194,3 +194,28 @@ def test_files_are_closed_after_errors_too(good, tmp_path):
     before = len(list(open_files.iterdir()))
     run()
     assert len(list(open_files.iterdir())) <= before
+
+
+def test_a_video_that_changes_its_size_on_the_way_is_one_video(tmp_path):
+    path = tmp_path / "changing.webm"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libvpx-vp9", rate=10, options={"deadline": "realtime"})
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        other = av.CodecContext.create("libvpx-vp9", "w")
+        other.width, other.height, other.pix_fmt, other.time_base = 128, 96, "yuv420p", Fraction(1, 10)
+        other.options = {"deadline": "realtime"}
+        for encoder, side, begin in ((stream, 64, 0), (other, 128, 10)):
+            packets = []
+            for number in range(begin, begin + 10):
+                pixels = np.full((side * 3 // 4, side, 3), number * 9, np.uint8)
+                frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+                frame.pts, frame.time_base = number, Fraction(1, 10)
+                packets += encoder.encode(frame)
+            for packet in [*packets, *encoder.encode(None)]:
+                packet.stream = stream
+                container.mux(packet)
+    assert probe_video(Clip(str(path)), verify="frames").num_frames == 20
+    batch = VideoBatch(data={"uri": [str(path)]}, task_id="3f2a/0")
+    for stage in [*STAGES, WriteClips(str(tmp_path / "out"), mode="encode")]:
+        result = Pipeline(stages=[stage.with_(name=stage.name)]).run(LocalExecutor(), initial_tasks=[batch])
+        assert result.quarantined == [], stage.name

@@ -87,12 +87,14 @@ def detect_scenes(video: OpenVideo, clip: Clip, settings: SceneSettings) -> list
     small = VideoReformatter()  # one for all frames: it keeps what it has prepared for their size
     times: list[float] = []
     cuts: set[int] = set()
+    columns = rows = 0
     end_s = 0.0
     options = ROUGH if meter is None else meter.options
     for frame in decode_frames(video, clip.start_s, clip.end_s, options=options):
         picture = frame.picture
-        columns = min(settings.width, picture.width)
-        rows = max(1, round(picture.height * columns / picture.width))
+        if not times:  # all frames get the size of the first: some files change it on the way, and detectors compare
+            columns = min(settings.width, picture.width)
+            rows = max(1, round(picture.height * columns / picture.width))
         image = small.reformat(picture, columns, rows, "bgr24", interpolation="FAST_BILINEAR", threads=1).to_ndarray()
         cuts.update(cut.frame_num for cut in detector.process_frame(FrameTimecode(len(times), rate), image))
         if meter is not None:
