@@ -78,6 +78,7 @@ def open_sound(file: BinaryIO, limits: AudioLimits, *, span: Span | None = None)
         DataError: It is not audio of a known format, is damaged, or claims to be beyond a limit; also raised for what
             goes wrong inside the block.
     """
+    file.seek(0)
     try:
         with soundfile.SoundFile(file) as sound:
             start, end = (span or Span()).frames(sound)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import soundfile
 
@@ -72,7 +72,7 @@ def cut(clip: Clip, spans: Iterable[Span], limits: AudioLimits, *, file_format: 
     parts = []
     with clip.open() as file:
         for span in spans:
-            with open_sound(_rewound(file), limits, span=span) as sound:
+            with open_sound(file, limits, span=span) as sound:
                 content, _ = encode(
                     blocks_of(sound, limits, span=span),
                     rate=sound.samplerate,
@@ -82,8 +82,3 @@ def cut(clip: Clip, spans: Iterable[Span], limits: AudioLimits, *, file_format: 
                 )
             parts.append(content)
     return parts
-
-
-def _rewound(file: Any) -> Any:
-    file.seek(0)
-    return file
