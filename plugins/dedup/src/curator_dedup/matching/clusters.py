@@ -73,7 +73,10 @@ def make_clusters(
             one, the first of them stands for all others.
     """
     joined = np.flatnonzero(roots != np.arange(len(roots)))
-    members = np.union1d(joined, roots[joined])
+    is_member = np.zeros(len(roots), bool)
+    is_member[joined] = True
+    is_member[roots[joined]] = True
+    members = np.flatnonzero(is_member)
     of_members = roots[members]
     keys: list[NDArray[Any]] = [members]
     if preference is not None:
@@ -83,7 +86,10 @@ def make_clusters(
         keys.append(~is_fixed[members])
     keys.append(of_members)
     order = np.lexsort(keys)  # by cluster, then the best first
-    clusters, begins, sizes = np.unique(of_members[order], return_index=True, return_counts=True)
-    best = members[order[begins]]
-    place = np.searchsorted(clusters, of_members)
-    return Clusters(members, best[place], sizes[place])
+    ordered = of_members[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
+    counts = np.diff(np.append(begins, len(order)))
+    kept, sizes = np.empty_like(members), np.empty_like(members)
+    kept[order] = np.repeat(members[order[begins]], counts)
+    sizes[order] = np.repeat(counts, counts)
+    return Clusters(members, kept, sizes)

@@ -38,10 +38,11 @@ def make_overview(
     is_kept = clusters.kept == clusters.members
     kept, sizes = clusters.members[is_kept], clusters.sizes[is_kept]
     removed = clusters.members[~is_kept]
-    most = kept[np.lexsort((kept, -sizes))[:_MOST_REPEATED]]
+    largest = np.argsort(-sizes, kind="stable")[:_MOST_REPEATED]  # the first of equal ones first
+    most = kept[largest]
     top = np.sort(most)
     id_of = dict(zip(top.tolist(), ids(top), strict=True))
-    size_of = dict(zip(kept.tolist(), sizes.tolist(), strict=True)) if len(kept) else {}
+    size_of = dict(zip(most.tolist(), sizes[largest].tolist(), strict=True))
     overview: dict[str, Any] = {
         "cluster_sizes": _size_histogram(sizes),
         "most_repeated": [

@@ -315,6 +315,8 @@ def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[n
     """Return for every member the highest similarity found with another; None where none is known."""
     if not pairs or any(similarity is None for _, _, similarity in pairs):
         return None
+    if all((np.asarray(similarity) == 1).all() for _, _, similarity in pairs):  # exact copies: nothing to look up
+        return np.ones(len(members))
     highest = np.zeros(len(members))
     for first, second, similarity in pairs:
         for numbers in (first, second):
