@@ -78,7 +78,7 @@ def daft(texts, ngrams, bands, rows, _threshold):
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    package.set_runner_native()
+    package.get_or_create_runner()  # the native one, unless told otherwise
     frame = package.from_pydict({"text": texts})
     watch = Watch()
     column = package.col("text").minhash(num_hashes=bands * rows, ngram_size=ngrams, seed=42, hash_function="xxhash")
