@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curator_dedup.content_hash import ContentHash
+    from curator_dedup.exact.in_memory import find_exact_duplicates
     from curator_dedup.exact.workflow import ExactDeduplicationWorkflow
     from curator_dedup.fuzzy.in_memory import find_near_duplicates
     from curator_dedup.fuzzy.workflow import FuzzyDeduplicationWorkflow
@@ -28,6 +29,7 @@ _HOME = {
     "Minhash": "minhash.stage",
     "PerceptualDeduplicationWorkflow": "perceptual.workflow",
     "SemanticDeduplicationWorkflow": "semantic.workflow",
+    "find_exact_duplicates": "exact.in_memory",
     "find_near_duplicates": "fuzzy.in_memory",
 }
 
@@ -39,6 +41,7 @@ __all__ = [
     "Minhash",
     "PerceptualDeduplicationWorkflow",
     "SemanticDeduplicationWorkflow",
+    "find_exact_duplicates",
     "find_near_duplicates",
 ]
 
