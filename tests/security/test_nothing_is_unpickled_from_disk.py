@@ -26,10 +26,13 @@ WIRE = {
 }
 # These hand on what a user may allow for one stage, by a parameter that is off unless set.
 ALLOWED_BY_PARAMETER = {
-    f"plugins/text/src/curator_text/models/{name}.py"
-    for name in ("classify", "classify_tokens", "embed", "embed_tokens", "pretrained")
+    *(f"core/src/curator_core/models/{name}.py" for name in ("image_encoder", "pretrained")),
+    *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed", "token_model")),
+    "plugins/audio/src/curator_audio/speech/asr.py",
+    "plugins/image/src/curator_image/embed.py",
+    "plugins/video/src/curator_video/embed.py",
 }
-HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings)\.\1")
+HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings|self\.settings)\.\1")
 LOADERS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal", "jsonpickle"}
 RISKY = {"torch.load", "numpy.load", "np.load", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "pandas.read_pickle"}
 RUNS_CODE = {"eval", "exec", "compile", "__import__"}
@@ -81,7 +84,7 @@ def test_no_module_reads_code_from_a_file():
     assert {path: each for path, each in found.items() if each} == {}
 
 
-@pytest.mark.parametrize("stage", ["text.classify", "text.embed"])
+@pytest.mark.parametrize("stage", ["audio.asr", "image.embed", "text.classify", "text.embed", "video.embed"])
 def test_what_can_be_allowed_is_off_unless_a_user_says_so(stage):
     parameters = parameters_of(default_registry().stage_class(stage))
     assert parameters["allow_pickle"].default is False
