@@ -2,6 +2,7 @@
 
 import gc
 import gzip
+import time
 import tracemalloc
 
 import pytest
@@ -36,14 +37,18 @@ def test_what_was_read_of_a_bad_file_is_let_go(tmp_path, name, content, error_ty
         tracemalloc.start()
         try:
             run()
-            return tracemalloc.get_traced_memory()
+            _, peak = tracemalloc.get_traced_memory()
+            for _ in range(200):  # a thread of Arrow, which read ahead, may get to let go only when others are idle
+                held, _ = tracemalloc.get_traced_memory()
+                if held < MIB:
+                    break
+                time.sleep(0.05)
+            return held, peak
         finally:
             tracemalloc.stop()
             gc.enable()
 
     run()
-    found = [
-        traced() for _ in range(3)
-    ]  # other threads of the test run hold something now and then, a leak is there always
-    assert min(peak for _, peak in found) > 4 * MIB, "it was read"
-    assert min(held for held, _ in found) < MIB
+    held, peak = traced()
+    assert peak > 4 * MIB, "it was read"
+    assert held < MIB
