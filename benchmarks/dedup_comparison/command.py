@@ -38,7 +38,7 @@ _OURS = (
 )
 """Our cases on texts: what they are called, their arguments behind the corpus, and the cores they get."""
 # Slow peers get less text: what is compared is the rate.
-_MEGABYTES = {"ours": 64, "rensa": 16, "daft": 32, "datasketch": 3, "datatrove": 3}
+_MEGABYTES = {"ours": 64, "rensa": 16, "daft": 32, "datasketch": 3, "datatrove": 3, "text_dedup": 3}
 _QUICK = 0.25
 
 

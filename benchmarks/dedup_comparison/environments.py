@@ -16,5 +16,7 @@ PEERS = {
         # It breaks with xxhash 4; the others are what its steps import when they run.
         ("datatrove==0.10.1", "xxhash<4", "spacy", "regex", "orjson", "pyarrow", "fasteners", "tokenizers"),
     ),
+    # It requires Spark and a documentation generator, among others: its environment is large.
+    "text_dedup": Engine("", "text-dedup 0.4.0", "text_dedup", ("text-dedup==0.4.0", "pyarrow")),
 }
 SCIKIT_LEARN = Engine("", "scikit-learn's MiniBatchKMeans and numpy", "dedup_peers", _LIBRARIES)

@@ -139,7 +139,46 @@ def datatrove(texts, ngrams, bands, rows, _threshold):
     return *times, set(range(len(texts))) - kept
 
 
-PEERS = {"rensa": rensa, "datasketch": datasketch, "daft": daft, "datatrove": datatrove}
+def text_dedup(texts, ngrams, bands, rows, _threshold):
+    """Its signatures and its union-find, put together as its command does it, without its data sets on disk."""
+    import numpy as np
+    from text_dedup.minhash import SIGNATURE_COLUMN, embed_func
+    from text_dedup.utils import UnionFind, xxh3_32hash
+
+    prime = np.uint32((1 << 32) - 5)
+    draw = np.random.RandomState(42)
+    settings = {
+        "num_perm": bands * rows,
+        "ngram_size": ngrams,
+        "min_length": 1,
+        "hashranges": [(band * rows, (band + 1) * rows) for band in range(bands)],
+        "permutations": tuple(draw.randint(low, prime, size=bands * rows, dtype=np.uint32) for low in (1, 0)),
+        "hash_func": xxh3_32hash,
+        "dtype": np.uint32,
+        "max_hash": np.uint32((1 << 32) - 1),
+        "modulo_prime": prime,
+    }
+    watch = Watch()
+    tables = [{} for _ in range(bands)]
+    for number, text in enumerate(texts):
+        for table, key in zip(tables, embed_func(text, number, **settings)[SIGNATURE_COLUMN], strict=True):
+            table.setdefault(key, []).append(number)
+    clusters = UnionFind()
+    for table in tables:
+        for members in table.values():
+            for member in members[1:]:
+                clusters.union(members[0], member)
+    removed = {number for number in list(clusters.parent) if clusters.find(number) != number}
+    return *watch.stop(), removed
+
+
+PEERS = {
+    "rensa": rensa,
+    "datasketch": datasketch,
+    "daft": daft,
+    "datatrove": datatrove,
+    "text_dedup": text_dedup,
+}
 
 
 def main() -> None:
