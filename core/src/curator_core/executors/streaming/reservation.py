@@ -67,11 +67,32 @@ class Reservation:
         return [replace(node, cpus=got.get(node.node_id, 0.0)) for node in left]
 
     def extend(self, node: NodeResources) -> NodeResources:
-        """Return a node that has joined with what the run may use of it; its CPUs are reserved where Ray allows it."""
-        left = free_part(node, _free().get(node.node_id))
+        """Return a node that has joined with what the run may use of it; its CPUs are reserved where Ray allows it.
+
+        Where another node was lost, Ray may have moved what the run had reserved there to this one already. Those CPUs
+        are not free, but the run's own.
+        """
+        deadline_s = time.monotonic() + _RELEASE_S
+        while True:
+            own, left = self._cpus_on(node.node_id), free_part(node, _free().get(node.node_id))
+            if own or left.cpus or time.monotonic() > deadline_s:
+                break
+            time.sleep(_LOOK_AGAIN_S)
         if left.cpus:
             self._reserve([{"CPU": left.cpus}], [{_NODE_LABEL: node.node_id}], _PATIENCE_WITH_ONE_S)
-        return left
+        return replace(left, cpus=min(float(int(node.cpus)), left.cpus + own))
+
+    def _cpus_on(self, node_id: str) -> float:
+        """Return how many CPUs of a node are reserved for this run."""
+        from ray.util import placement_group_table
+
+        reserved = (
+            table["bundles"][index].get("CPU", 0.0)
+            for table in map(placement_group_table, self._groups)
+            for index, place in table["bundles_to_node_id"].items()
+            if place == node_id
+        )
+        return float(sum(reserved))
 
     def _reserve(
         self, bundles: list[dict[str, float]], labels: list[dict[str, str]] | None, patience_s: float

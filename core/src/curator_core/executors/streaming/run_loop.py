@@ -225,7 +225,9 @@ class RunLoop:
 
     def _worker_failed(self, worker_id: int, error: BaseException) -> None:
         exceptions = self._ray.exceptions
-        if not isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
+        # Ray cannot place a worker on a node that is gone between the decision and the start.
+        expected = exceptions.RayActorError | exceptions.OutOfMemoryError | exceptions.ActorUnschedulableError
+        if not isinstance(error, expected):
             raise StageError(f"a worker could not be started: {error}") from error
         node_id = self._pool.node_of(worker_id)
         self._pool.kill(worker_id)
