@@ -10,7 +10,6 @@ import gzip
 import io
 import json
 import lzma
-import resource
 import struct
 import sys
 import tarfile
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from peak_memory import peak_mib
 from plain_readers import ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
@@ -124,10 +124,6 @@ def run(path: Path) -> dict[str, object]:
         "rows": sum(batch.num_rows for batch in result),
         "records": [[record.error_type, record.source, record.row, record.message] for record in result.quarantined],
     }
-
-
-def peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main(folder: str, *names: str) -> None:
