@@ -31,6 +31,9 @@ with connect(cpus=3, log_path=sys.argv[1]) as cluster:
     sockets = [each for process in processes for each in process.net_connections("tcp") if each.status == "LISTEN"]
     open_to_others = {each.laddr.ip.removeprefix("::ffff:") for each in sockets} - {"127.0.0.1", "::1"}
     assert sockets and not open_to_others, open_to_others
+    programs = {pathlib.PurePath(word).name for process in processes for word in process.cmdline() if "=" not in word}
+    assert "raylet" in programs, programs
+    assert not {"dashboard.py", "monitor.py", "log_monitor.py"} & programs, "Ray runs what nothing here uses"
     from ray._private.authentication.authentication_utils import is_token_auth_enabled
 
     assert is_token_auth_enabled()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ClusterError, ConfigError, MissingPackageError
+from curator_core.executors.lean_ray import only_needed_processes
 from curator_core.executors.ray_address import is_loopback, speaks_grpc, split_address
 from curator_core.executors.ray_output import quiet_ray
 from curator_core.executors.ray_token import AUTH_MODE_VARIABLE, make_token_private
@@ -164,7 +165,7 @@ _session = _Session()
 
 
 def _start(cpus: int | None, gpus: int | None) -> None:
-    with _restored_environment(_ENVIRONMENT), _on_loopback():
+    with _restored_environment(_ENVIRONMENT), _on_loopback(), only_needed_processes():
         os.environ.update(_ENVIRONMENT)
         if os.environ.get(AUTH_MODE_VARIABLE, "token") == "token":  # what Ray does where the user says nothing
             make_token_private(os.environ)
