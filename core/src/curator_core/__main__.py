@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from curator_core.cli import main
+from curator_core.cli.process import run_process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_process()
