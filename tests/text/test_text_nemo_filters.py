@@ -304,11 +304,11 @@ def test_the_english_recipe_has_the_published_filters_and_names_of_their_own():
 
 
 def test_neighbouring_filters_measure_a_group_once(monkeypatch):
-    import curator_text.kernels.surface as kernel
+    import curator_text.metrics.surface as metrics
 
     calls = []
-    original = kernel.surface_counts
-    monkeypatch.setattr(kernel, "surface_counts", lambda *args: (calls.append(len(args[2])), original(*args))[1])
+    original = metrics._COUNT
+    monkeypatch.setattr(metrics, "_COUNT", lambda *args: (calls.append(len(args[2])), original(*args))[1])
     batch = DocumentBatch(data={"text": ["12345", "plain words", "other words"]})
     for stage in (curator_text.Numbers(), curator_text.WhiteSpace(), curator_text.LongWord()):
         batch = stage.process(batch)

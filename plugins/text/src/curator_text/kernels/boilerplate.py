@@ -1,23 +1,18 @@
 """Look for a few phrases in all paragraphs, whatever their case.
 
-The search stops at rare letters only: every phrase has one of ``k v m`` in it, and is compared from there to both
-sides. Lower case is that of :meth:`str.lower`: beside A to Z, the Kelvin sign is a k.
+The search stops at rare pairs of letters only: every phrase has one of ``ok iv rm em`` in it, and is compared from
+there to both sides. Lower case is that of :meth:`str.lower`: beside A to Z, the Kelvin sign is a k.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; their types are those of the arrays they are called with.
+# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curator_text.kernels.bytes_at import byte_at
-from curator_text.kernels.compiling import inlined, kernel
+from curator_text.kernels.compiling import inlined
+from curator_text.kernels.vector import byte_at, equal_bits, equal_lower_bits, first_bit
 from curator_text.metrics.boilerplate_strings import PLACEHOLDER, STRINGS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["boilerplate_counts"]
 
@@ -29,63 +24,61 @@ _ANCHORS = _STARTS + np.array([min(each.find(letter) for letter in b"kvm" if let
 
 _KELVIN = 0xAA
 """Last byte of the Kelvin sign, E2 84 AA."""
-_IS_ANCHOR = np.zeros(256, dtype=np.bool_)
-_IS_ANCHOR[[*b"kvmKVM\n", _KELVIN]] = True
+_ONE = np.uint64(1)
+_NONE = np.uint64(0)
+_TOP = np.uint64(63)
 
 
-@kernel
-def boilerplate_counts(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64], counts: NDArray[np.int64]
-) -> None:
+def boilerplate_counts(data, offsets, rows, counts):
     """Count the paragraphs, those with a phrase, and the placeholders of every document.
 
     Args:
-        data: UTF-8 bytes of the documents.
+        data: UTF-8 bytes of the documents; 64 more can be read behind the last.
         offsets: Where they start and end.
         rows: Documents to look at.
         counts: Three rows, one column per document.
     """
+    text = np.int64(data.ctypes.data)
     for number in range(rows.size):
         row = rows[number]
         begin, end = offsets[row], offsets[row + 1]
         paragraphs = 1
         found = placeholders = 0
         is_found = False
-        i = begin
-        while i < end:
-            byte = byte_at(data, i)
-            if _IS_ANCHOR[byte]:
-                if byte == 10:
-                    if i + 1 < end and byte_at(data, i + 1) == 10:
+        free = begin  # where the next paragraph may begin: behind the second of two newlines
+        # Of the byte before a block: whether it is the first of a pair that a phrase is told by.
+        o_before = i_before = re_before = _NONE
+        for base in range(begin, end, 64):
+            valid = ~_NONE if end - base >= 64 else (_ONE << np.uint64(end - base)) - _ONE
+            letter_o = equal_lower_bits(text, base, 0x6F)
+            letter_i = equal_lower_bits(text, base, 0x69)
+            letter_re = equal_lower_bits(text, base, 0x72) | equal_lower_bits(text, base, 0x65)
+            anchors = equal_lower_bits(text, base, 0x6B) & ((letter_o << _ONE) | o_before)
+            anchors |= equal_lower_bits(text, base, 0x76) & ((letter_i << _ONE) | i_before)
+            anchors |= equal_lower_bits(text, base, 0x6D) & ((letter_re << _ONE) | re_before)
+            anchors |= equal_bits(text, base, 0xAA)
+            o_before, i_before, re_before = letter_o >> _TOP, letter_i >> _TOP, letter_re >> _TOP
+            marks = (anchors | equal_bits(text, base, 0x0A)) & valid
+            while marks:
+                at = base + first_bit(marks)
+                marks &= marks - _ONE
+                if byte_at(text, at) == 10:
+                    if at >= free and at + 1 < end and byte_at(text, at + 1) == 10:
                         paragraphs += 1
                         found += is_found
                         is_found = False
-                        i += 1
-                elif i > begin and _may_be_anchor(byte, byte_at(data, i - 1)):
-                    phrase = _phrase_at(data, begin, i, end)
+                        free = at + 2
+                else:
+                    phrase = _phrase_at(text, begin, at, end)
                     placeholders += phrase == 0
                     is_found |= phrase > 0
-            i += 1
         counts[0, row] = paragraphs
         counts[1, row] = found + is_found
         counts[2, row] = placeholders
 
 
 @inlined
-def _may_be_anchor(byte, before):
-    """Tell whether two bytes can be the ``ok iv rm em`` of a phrase, or the last ones of a Kelvin sign."""
-    letter, before = _lower(byte), _lower(before)
-    if letter == 107:
-        return before == 111
-    if letter == 118:
-        return before == 105
-    if letter == 109:
-        return before == 114 or before == 101
-    return before == 0x84
-
-
-@inlined
-def _phrase_at(data: NDArray[np.uint8], begin: int, at: int, end: int) -> int:
+def _phrase_at(data, begin, at, end):
     """Return the number of the phrase whose anchor is at ``at``, or -1."""
     letter = _lower(byte_at(data, at))
     after = at + 1
@@ -102,7 +95,7 @@ def _phrase_at(data: NDArray[np.uint8], begin: int, at: int, end: int) -> int:
 
 
 @inlined
-def _is_phrase(data: NDArray[np.uint8], begin: int, at: int, after: int, end: int, phrase: int) -> bool:
+def _is_phrase(data, begin, at, after, end, phrase):
     i = at
     for k in range(_ANCHORS[phrase] - 1, _STARTS[phrase] - 1, -1):  # no k before the anchor
         i -= 1
@@ -128,5 +121,5 @@ def _is_phrase(data: NDArray[np.uint8], begin: int, at: int, after: int, end: in
 
 
 @inlined
-def _lower(byte: int) -> int:
+def _lower(byte):
     return byte + 32 if 65 <= byte <= 90 else byte

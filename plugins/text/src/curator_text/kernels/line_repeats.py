@@ -1,12 +1,12 @@
 """Count lines and paragraphs, and the different ones among them, by 64-bit hashes of their bytes."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; their types are those of the arrays they are called with.
+# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
 
 import numpy as np
 
-from curator_text.kernels.compiling import inlined, kernel
+from curator_text.kernels.compiling import inlined
 from curator_text.kernels.hashing import hash_bytes, hash_pair
 from curator_text.kernels.line_metrics import skip_space
 from curator_text.kernels.vector import count_bits, equal_bits, first_bit, trail_bits
@@ -19,9 +19,10 @@ _ONE = np.uint64(1)
 _SEED = np.uint64(0xCBF29CE484222325)
 
 
-@kernel
-def repeat_counts(data, offsets, rows, pages, kinds, counts):
+def repeat_counts(data, offsets, rows, pages, kinds, first, numbers, hashes, table, counts):
     """Fill ``counts[unit, :, document]`` for lines (unit 0) and paragraphs (unit 1).
+
+    Returns how many of ``rows`` are done: all, or those before a document with more lines than there is room for.
 
     Args:
         data: UTF-8 bytes of the documents; 64 more can be read behind the last.
@@ -29,20 +30,21 @@ def repeat_counts(data, offsets, rows, pages, kinds, counts):
         rows: Documents to count.
         pages: Pages of the table of characters.
         kinds: Kinds of characters.
+        first: How many of ``rows`` are done already.
+        numbers: Four rows to work in; as many columns, a power of two, as there is room for lines.
+        hashes: Two more.
+        table: Twice as many entries to work in.
         counts: For each unit: how many, how many different, characters in all, characters in different ones.
     """
     text = np.int64(data.ctypes.data)
     pages_at = np.int64(pages.ctypes.data)
     kinds_at = np.int64(kinds.ctypes.data)
-    room = 64
-    ends = np.empty(room, dtype=np.int64)  # of lines, and
-    trails = np.empty(room, dtype=np.int64)  # bytes up to there that are not the first of a character
-    line_hashes = np.empty(room, dtype=np.uint64)
-    line_chars = np.empty(room, dtype=np.int64)
-    part_hashes = np.empty(room, dtype=np.uint64)
-    part_chars = np.empty(room, dtype=np.int64)
-    table = np.empty(2 * room, dtype=np.int32)
-    for number in range(rows.size):
+    room = numbers.shape[1]
+    ends = numbers[0]  # of lines, and
+    trails = numbers[1]  # bytes up to there that are not the first of a character
+    line_chars, part_chars = numbers[2], numbers[3]
+    line_hashes, part_hashes = hashes[0], hashes[1]
+    for number in range(first, rows.size):
         row = rows[number]
         begin, end = offsets[row], offsets[row + 1]
         all_lines, all_trails = 0, 0
@@ -51,9 +53,7 @@ def repeat_counts(data, offsets, rows, pages, kinds, counts):
             feeds = equal_bits(text, base, 0x0A) & valid
             trail = trail_bits(text, base) & valid
             if all_lines + 65 > room:
-                room *= 2
-                ends = np.concatenate((ends, np.empty_like(ends)))
-                trails = np.concatenate((trails, np.empty_like(trails)))
+                return number
             while feeds:
                 position = first_bit(feeds)
                 feeds &= feeds - _ONE
@@ -63,12 +63,6 @@ def repeat_counts(data, offsets, rows, pages, kinds, counts):
             all_trails += count_bits(trail)
         ends[all_lines] = end
         trails[all_lines] = all_trails
-        if line_hashes.size < room:
-            line_hashes = np.empty(room, dtype=np.uint64)
-            line_chars = np.empty(room, dtype=np.int64)
-            part_hashes = np.empty(room, dtype=np.uint64)
-            part_chars = np.empty(room, dtype=np.int64)
-            table = np.empty(2 * room, dtype=np.int32)
         lines = parts = 0
         part_hash = _SEED
         chars_of_part = 0
@@ -99,6 +93,7 @@ def repeat_counts(data, offsets, rows, pages, kinds, counts):
             i += 1
         _count_distinct(line_hashes[:lines], line_chars, table, counts[0, :, row])
         _count_distinct(part_hashes[:parts], part_chars, table, counts[1, :, row])
+    return rows.size
 
 
 @inlined

@@ -1,12 +1,12 @@
 """One pass over the bytes of each document that counts characters, words and lines of many kinds."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; their types are those of the arrays they are called with.
+# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
 
 import numpy as np
 
-from curator_text.kernels.compiling import inlined, kernel
+from curator_text.kernels.compiling import inlined
 from curator_text.kernels.surface_marks import address_end, has_ellipsis, has_end_mark, is_common_word, is_ellipsis
 from curator_text.kernels.surface_tables import BRACKET, BULLET, CONTENT, DIGIT, LETTER, SPACE
 from curator_text.kernels.utf8 import point_at, width_at
@@ -22,30 +22,7 @@ from curator_text.kernels.vector import (
     trail_bits,
 )
 
-__all__ = ["METRICS", "surface_counts"]
-
-METRICS = (
-    "chars",
-    "ascii_content_chars",
-    "content_chars",
-    "digit_chars",
-    "blank_chars",
-    "bracket_chars",
-    "letter_chars",
-    "url_chars",
-    "newlines",
-    "words",
-    "word_chars",
-    "longest_word",
-    "lettered_words",
-    "symbol_words",
-    "common_words",
-    "lines",
-    "bullet_lines",
-    "ended_lines",
-    "ellipsis_lines",
-)
-"""What is counted, in the order of the rows of ``counts``."""
+__all__ = ["surface_counts"]
 
 _ONE = np.uint64(1)
 _NONE = np.uint64(0)
@@ -65,7 +42,6 @@ def _short_word(data, start, size):
     return load_8(data, start) & _low_bits(8 * size)
 
 
-@kernel
 def surface_counts(data, offsets, rows, kinds, url_bytes, counts):
     """Fill one column of ``counts`` for every document.
 

@@ -13,7 +13,7 @@ from curator_text.kernels.read_only import read_only
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BRACKETS", "BULLETS", "PROSE_MARKS", "URL_MARKS", "SurfaceTables", "surface_tables"]
+__all__ = ["BRACKETS", "BULLETS", "METRICS", "PROSE_MARKS", "URL_MARKS", "SurfaceTables", "surface_tables"]
 
 BULLETS = "•‣⁃⁌⁍∙○●◘◦⦾⦿"  # noqa: RUF001 - the hyphen bullet is meant
 """Characters that start a bullet point, as NeMo Curator 1.4.0 lists them (``bullet_list``)."""
@@ -23,6 +23,29 @@ PROSE_MARKS = "\n?!,."
 """What NeMo Curator counts as alphanumeric beside the letters and digits of ASCII (``regex_alphanum``)."""
 URL_MARKS = "$-_@.&+/:=?#~!*(),"
 """What an address consists of beside ASCII letters, digits and %xx, in NeMo Curator (``regex_url``)."""
+
+METRICS = (
+    "chars",
+    "ascii_content_chars",
+    "content_chars",
+    "digit_chars",
+    "blank_chars",
+    "bracket_chars",
+    "letter_chars",
+    "url_chars",
+    "newlines",
+    "words",
+    "word_chars",
+    "longest_word",
+    "lettered_words",
+    "symbol_words",
+    "common_words",
+    "lines",
+    "bullet_lines",
+    "ended_lines",
+    "ellipsis_lines",
+)
+"""What is counted, in the order of the rows of ``counts`` of :func:`curator_text.kernels.surface.surface_counts`."""
 
 SPACE, DIGIT, LETTER, CONTENT, BRACKET, BULLET, ALPHA = (1 << bit for bit in range(7))
 """Bits of a character's kind. A letter is any with Unicode's Alphabetic property; alpha is ``str.isalpha``."""
