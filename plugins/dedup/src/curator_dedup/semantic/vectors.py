@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["unit_vectors"]
 
+_TINY = 1e-15
+"""The squares of shorter vectors are too small for 32 bits."""
+
 
 def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the embeddings of a batch, scaled to length one, and which rows have one.
@@ -42,6 +45,11 @@ def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], ND
     matrix[is_there] = values.astype(np.float32, copy=False).reshape(int(is_there.sum()), width)
     with np.errstate(over="ignore", invalid="ignore"):
         length = np.linalg.norm(matrix, axis=1)
+    is_tiny = length < _TINY
+    exact = matrix[is_tiny].astype(np.float64)
+    exact_length = np.linalg.norm(exact, axis=1, keepdims=True)
+    matrix[is_tiny] = np.divide(exact, exact_length, out=exact, where=exact_length > 0)
+    length[is_tiny] = exact_length[:, 0] > 0
     is_there &= np.isfinite(length) & (length > 0)
     matrix[~is_there] = 0
     np.divide(matrix, length[:, None], out=matrix, where=is_there[:, None])
