@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["partition_tasks", "partitions_for", "read_partition", "write_shuffled"]
+__all__ = ["partition_tasks", "partitions_for", "read_partition", "write_partitions", "write_shuffled"]
 
 _COUNTS_KEY = b"curator.partitions"
 _MOST_PARTITIONS = 4096
@@ -55,6 +55,18 @@ def write_shuffled(
     if partitions > 1:
         order = np.argsort(partition.astype(np.uint16), kind="stable")  # a radix sort, for numbers this small
         table = table.take(pa.array(order))
+    return write_partitions(table, counts, path, metadata=metadata)
+
+
+def write_partitions(table: pa.Table, counts: NDArray[np.int64], path: str, *, metadata: Mapping[bytes, bytes]) -> int:
+    """Write rows that are sorted by partition already; return the bytes written.
+
+    Args:
+        table: The rows.
+        counts: How many of them each partition has.
+        path: The file.
+        metadata: Kept in the file.
+    """
     table = table.combine_chunks()
     notes = {**metadata, _COUNTS_KEY: json.dumps(counts.tolist()).encode()}
     schema = table.schema.with_metadata(notes)

@@ -1,28 +1,28 @@
-"""Texts of candidates out of a corpus that is small enough to be gone through for them."""
+"""Texts of candidates out of a corpus that is small enough to be held in memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
+from curator_core.column_bytes import column_bytes
 from curator_core.errors import DataError
-from curator_dedup.arrays import places_of
-from curator_dedup.corpus import Corpus  # noqa: TC001 - a field's type is read at run time
 from curator_dedup.matching.keyed_documents import text_column
 from curator_dedup.numbering import DocumentNumbers
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+    from curator_core.column_bytes import ColumnBytes
+    from curator_dedup.corpus import Corpus
 
 __all__ = ["CorpusTexts"]
 
 
-@dataclass(frozen=True)
 class CorpusTexts:
-    """Where texts are.
+    """The texts of a corpus by their numbers. Tables that are held are shared; others are read.
 
     Args:
         corpus: The corpus.
@@ -30,12 +30,17 @@ class CorpusTexts:
         content_field: Column with the text.
     """
 
-    corpus: Corpus
-    numbering: str
-    content_field: str
+    def __init__(self, corpus: Corpus, numbering: str, content_field: str) -> None:
+        numbers = DocumentNumbers(numbering)
+        self._source = str(corpus.paths)
+        self._batches = [
+            (numbers.of(batch), text_column(batch, content_field).cast(pa.large_string()))
+            for batch in corpus.batches([content_field])
+            if batch.num_rows
+        ]
 
-    def of(self, documents: NDArray[np.int64]) -> pa.Table:
-        """Return the columns ``document`` and ``text`` of some documents.
+    def of(self, documents: NDArray[np.int64]) -> ColumnBytes:
+        """Return the texts of some documents.
 
         Args:
             documents: Their numbers, sorted, none twice.
@@ -43,19 +48,19 @@ class CorpusTexts:
         Raises:
             DataError: One is not there any more.
         """
-        numbers = DocumentNumbers(self.numbering)
-        found = [pa.table({"document": pa.array([], pa.int64()), "text": pa.array([], pa.large_string())})]
-        for batch in self.corpus.batches([self.content_field]):
-            numbers_here = numbers.of(batch)
-            places, _ = places_of(documents, numbers_here)
-            if len(places):
-                texts = text_column(batch, self.content_field).cast(pa.large_string()).take(pa.array(places))
-                found.append(pa.table({"document": numbers_here[places], "text": texts}))
-        table = pa.concat_tables(found)
-        if len(table) != len(documents):
+        found = [pa.chunked_array([], pa.large_string())]
+        total = 0
+        for numbers, texts in self._batches:
+            begin, end = np.searchsorted(documents, [numbers[0], numbers[-1] + 1])
+            wanted = documents[begin:end]
+            places = np.searchsorted(numbers, wanted)
+            total += int((numbers[places] == wanted).sum())
+            if begin < end:
+                found.append(texts.take(pa.array(places)))
+        if total != len(documents):
             raise DataError(
-                f"{len(documents) - len(table):,} documents are not in the input any more",
-                source=str(self.corpus.paths),
+                f"{len(documents) - total:,} documents are not in the input any more",
+                source=self._source,
                 fix="start anew, without --resume",
             )
-        return table
+        return column_bytes(pa.chunked_array([chunk for each in found for chunk in each.chunks], pa.large_string()))

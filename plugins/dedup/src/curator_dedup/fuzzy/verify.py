@@ -13,12 +13,11 @@ import pyarrow as pa
 from curator_core.column_bytes import column_bytes
 from curator_core.io.atomic import make_folder, remove_files
 from curator_core.io.filesystems import open_filesystem
-from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
 from curator_dedup.arrays import load_array
-from curator_dedup.fuzzy.corpus_texts import CorpusTexts
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
+from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.shuffle_file import read_partition
 
@@ -32,7 +31,7 @@ __all__ = ["ListCandidates", "VerifyPairs"]
 
 @dataclass
 class ListCandidates(ProcessingStage[EmptyTask, FileGroupTask]):
-    """Make one unit of work of each part: its pairs, and the files with the texts of its candidates, where they are.
+    """Make one unit of work of each part: its pairs, and the files with the texts of its candidates.
 
     Args:
         path: Folder of the cache; ``parts.json`` in it says which files have texts of which part.
@@ -59,13 +58,11 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         path: Folder of the cache; pairs go to ``verified`` in it.
         scheme: What shingles are.
         threshold: Least Jaccard similarity of duplicates.
-        texts: Where the texts of candidates are found, if they have not been gathered.
     """
 
     path: str
     scheme: MinhashScheme = field(default=MinhashScheme())
     threshold: float = 0.8
-    texts: CorpusTexts | None = None
 
     name = "dedup.verify"
     thread_safe: ClassVar[bool] = True
@@ -87,10 +84,7 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         part = task.meta["part"]
         span = slice(self._begins[part], self._begins[part + 1])
         first, second = (np.asarray(each[span]) for each in self._pairs)
-        if self.texts is None:
-            texts = pa.concat_tables([read_partition(piece)[0] for piece in task.data[1:]])
-        else:
-            texts = self.texts.of(np.unique(np.concatenate([first, second])))
+        texts = pa.concat_tables([read_partition(piece)[0] for piece in task.data[1:]])
         numbers = texts.column("document").to_numpy()
         order = np.argsort(numbers)
         places = (order[np.searchsorted(numbers, each, sorter=order)] for each in (first, second))
@@ -99,7 +93,7 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         pairs = pl.DataFrame({"first": first, "second": second, "similarity": similarity})
         pairs = pairs.filter(pl.col("similarity") >= self.threshold)
         path = f"{self.path}/verified/part-{task.task_id.replace('/', '-')}.parquet"
-        size = write_parquet(pairs.to_arrow(), path)
+        size = write_pairs(pairs.to_arrow(), path)
         return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:

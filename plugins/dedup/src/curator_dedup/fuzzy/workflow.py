@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from xxhash import xxh3_64_hexdigest
 
 from curator_core.errors import ConfigError
-from curator_core.io.atomic import atomic_output
+from curator_core.io.atomic import atomic_output, make_folder
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.pipeline import Pipeline
 from curator_core.workflow import WorkflowStep
@@ -19,12 +20,14 @@ from curator_dedup.fuzzy.corpus_texts import CorpusTexts
 from curator_dedup.fuzzy.gather import GatherCandidates
 from curator_dedup.fuzzy.verification import plan_verification
 from curator_dedup.fuzzy.verify import ListCandidates, VerifyPairs
+from curator_dedup.fuzzy.verify_in_memory import similarity_in_memory
 from curator_dedup.fuzzy.write_signatures import WriteBands
 from curator_dedup.matching.clusters import components
 from curator_dedup.matching.decisions import document_column, read_columns
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
+from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import unique_pairs
-from curator_dedup.matching.workflow import MatchingWorkflow
+from curator_dedup.matching.workflow import MatchingWorkflow, pair_files
 from curator_dedup.minhash.scheme import MinhashScheme
 
 if TYPE_CHECKING:
@@ -41,8 +44,6 @@ __all__ = ["FuzzyDeduplicationWorkflow"]
 
 _PART_BYTES = 256 << 20
 """Text of candidates that are compared in one part."""
-_IN_MEMORY_PART_BYTES = 8 << 20
-"""The same for a corpus that is held in memory: small, so that threads share the work."""
 _RECORD_BYTES = 16
 
 
@@ -170,9 +171,11 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
     def pair_steps(self) -> Sequence[WorkflowStep]:
         if not self.verify:
             return []
+        if self.is_in_memory:
+            return [WorkflowStep("verify", self._verify_in_memory)]
         gathering = [
             WorkflowStep(f"gather-{number}", lambda results, number=number: self._gather(results, number))  # type: ignore[misc]
-            for number in self._gathered()
+            for number in range(len(self.compare_with) + 1)
         ]
         return [
             WorkflowStep("candidates", self._candidates),
@@ -181,15 +184,11 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
             WorkflowStep("verify", self._verify),
         ]
 
-    def _gathered(self) -> range:
-        """Return the corpora whose candidates are collected: none where this one is gone through for them."""
-        return range(0 if self.is_in_memory else len(self.compare_with) + 1)
-
     def duplicate_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
         if not self.verify:
             yield from super().duplicate_pairs(results)
             return
-        for path in results["verify"].outputs if results["verify"] is not None else ():
+        for path in pair_files(results["verify"]) if results["verify"] is not None else ():
             table = read_columns(path, ["first", "second", "similarity"])
             first, second, similarity = (table.column(name).to_numpy() for name in table.column_names)
             yield first, second, similarity
@@ -199,8 +198,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         first, second = unique_pairs([(first, second) for first, second, _ in self.found_pairs(results)])
         sizes = document_column(self.batches(), "size")
         roots = components(len(sizes), [(first, second)])
-        part_bytes = _IN_MEMORY_PART_BYTES if self.is_in_memory else _PART_BYTES
-        plan = plan_verification(first, second, roots, sizes, part_bytes=part_bytes)
+        plan = plan_verification(first, second, roots, sizes, part_bytes=_PART_BYTES)
         cache = self.cache_path
         save_array(plan.first, f"{cache}/candidate-first.npy")
         save_array(plan.second, f"{cache}/candidate-second.npy")
@@ -235,7 +233,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
     def _parts(self, results: WorkflowResult) -> dict[str, int]:
         """Note which files have texts of which part."""
         files: list[list[tuple[str, str]]] = [[] for _ in range(results["candidates"]["parts"])]
-        for number in self._gathered():
+        for number in range(len(self.compare_with) + 1):
             for task in results[f"gather-{number}"] or ():
                 for part in task.meta["parts"]:
                     files[part].append((task.paths[0], task.task_id))
@@ -246,9 +244,22 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
     def _verify(self, results: WorkflowResult) -> Pipeline | None:
         if not results["parts"]["parts"]:
             return None
-        texts = CorpusTexts(self.corpus, self.numbering_path, self.content_field) if self.is_in_memory else None
         stages: list[ProcessingStage[Any, Any]] = [
             ListCandidates(self.cache_path),
-            VerifyPairs(self.cache_path, self.scheme, self.threshold, texts),
+            VerifyPairs(self.cache_path, self.scheme, self.threshold),
         ]
         return Pipeline(f"{self.name}: verify", stages=stages)
+
+    def _verify_in_memory(self, results: WorkflowResult) -> dict[str, Any]:
+        """Compare the candidates of a corpus that is held, without files in between."""
+        first, second = unique_pairs([(first, second) for first, second, _ in self.found_pairs(results)])
+        order = np.lexsort((second, first))
+        first, second = first[order], second[order]
+        texts = CorpusTexts(self.corpus, self.numbering_path, self.content_field)
+        similarity = similarity_in_memory(first, second, texts, self.scheme, threads=self.threads)
+        is_similar = similarity >= self.threshold
+        columns = {"first": first, "second": second, "similarity": similarity}
+        path = f"{self.cache_path}/verified/all.parquet"
+        make_folder(f"{self.cache_path}/verified")
+        write_pairs(pa.table({name: values[is_similar] for name, values in columns.items()}), path)
+        return {"candidates": len(first), "pairs": int(is_similar.sum()), "files": [path]}

@@ -78,6 +78,8 @@ def make_clusters(
     is_member[roots[joined]] = True
     members = np.flatnonzero(is_member)
     of_members = roots[members]
+    if preference is None and is_fixed is None:  # a component's root is its first document: nothing to sort
+        return Clusters(members, of_members, np.bincount(of_members)[of_members])
     keys: list[NDArray[Any]] = [members]
     if preference is not None:
         wanted = np.asarray(preference, np.float64)[members]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["document_column", "ids_of", "read_clusters", "read_columns", "read_kept_ids", "write_decisions"]
 
 _PARTS = ("members", "kept", "sizes")
+_MOST_INT32 = 1 << 31
 
 
 def write_decisions(
@@ -44,7 +45,9 @@ def write_decisions(
         save_array(getattr(clusters, name), f"{path}/cluster-{name}.npy")
     ids = ids_of(clusters.members, batches)
     is_removed = clusters.kept != clusters.members
-    kept_place = np.searchsorted(clusters.members, clusters.kept[is_removed])
+    place = np.empty(int(clusters.members[-1]) + 1 if len(ids) else 0, np.int32 if len(ids) < _MOST_INT32 else np.int64)
+    place[clusters.members] = np.arange(len(ids))
+    kept_place = place[clusters.kept[is_removed]]
     values = pa.nulls(int(is_removed.sum()), pa.float64()) if similarity is None else pa.array(similarity[is_removed])
     table = pa.table(
         {

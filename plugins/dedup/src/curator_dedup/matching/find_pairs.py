@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_dedup.held_keys import KeyRecords
+from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import PairRule, pairs_with_a_key
+from curator_dedup.matching.search_in_memory import joined_records
 from curator_dedup.numbering import Numbering
 from curator_dedup.shuffle_file import partition_tasks, read_partition
 
@@ -82,26 +84,31 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         """Write the pairs of a partition."""
         pairs = self._pairs(task)
         path = f"{self.path}/pairs/part-{task.task_id.replace('/', '-')}.parquet"
+        size = self.write(pairs, path)
+        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
+
+    def write(self, pairs: Any, path: str) -> int:
+        """Write pairs to a file; return its bytes."""
         columns = {"first": pairs[:, 0], "second": pairs[:, 1]}
         if self.rule == "near":
             columns["similarity"] = 1 - pairs[:, 2] / _MARK_BITS
-        size = write_parquet(pa.table(columns), path)
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
+        return write_pairs(pa.table(columns), path)
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the pairs of partitions."""
         remove_files(f"{self.path}/pairs", {f"part-{source}" for source in sources}, only_torn=only_torn)
 
     def _pairs(self, task: FileGroupTask) -> Any:
-        tables = [(piece, read_partition(piece)[0]) for piece in task.data]
-        if not tables:
+        batches = [(self._first[piece.path], _records(piece)) for piece in task.data]
+        if not batches:
             return np.empty((0, 3), np.int64)
-        keys = np.concatenate([table.column("key").to_numpy() for _, table in tables])
-        marks = np.concatenate([table.column("mark").to_numpy() for _, table in tables])
-        documents = np.concatenate(
-            [table.column("document").to_numpy() + self._first[piece.path] for piece, table in tables]
-        )
-        return pairs_with_a_key(keys, marks, documents, rule=self.rule, max_distance=self.max_distance)
+        return pairs_with_a_key(*joined_records(batches), rule=self.rule, max_distance=self.max_distance)
+
+
+def _records(piece: FileSlice) -> KeyRecords:
+    table, _ = read_partition(piece)
+    keys, marks, documents = (table.column(name).to_numpy() for name in ("key", "mark", "document"))
+    return KeyRecords(keys, marks, documents, np.array([len(keys)]))
 
 
 def first_numbers(numberings: list[str]) -> dict[str, int]:

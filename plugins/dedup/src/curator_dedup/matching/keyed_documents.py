@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 
 from curator_core.errors import StageError
 from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, FileSlice, TableBatch
-from curator_dedup.shuffle_file import write_shuffled
+from curator_dedup.held_keys import KeyRecords, hold_keys
+from curator_dedup.matching.document_file import write_documents
+from curator_dedup.shuffle_file import write_partitions, write_shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from curator_core.stage import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["WriteKeys", "content_column", "text_column"]
+
+_RECORD_COLUMNS = ["key", "mark", "document"]
 
 
 @dataclass
@@ -75,10 +78,8 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
         """Write the two files of a batch."""
         name = f"part-{task.task_id.replace('/', '-')}.parquet"
         keys_path, documents_path = f"{self.path}/keys/{name}", f"{self.path}/documents/{name}"
-        keys = self.keys_of(task)
-        size = write_parquet(self._documents(task), documents_path)
-        partition = _partition_of(keys.column("key").to_numpy(), self.partitions)
-        size += write_shuffled(keys, partition, keys_path, partitions=self.partitions, metadata=self.metadata())
+        size = self._write_keys(self.keys_of(task), keys_path)
+        size += write_documents(self._documents(task), documents_path)
         return FileGroupTask(
             data=(FileSlice(keys_path), FileSlice(documents_path)),
             task_id=task.task_id,
@@ -91,6 +92,21 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
         stems = {f"part-{source}" for source in sources}
         for folder in ("keys", "documents"):
             remove_files(f"{self.path}/{folder}", stems, only_torn=only_torn)
+
+    def _write_keys(self, table: pa.Table, path: str) -> int:
+        """Write keys by partition: that of their highest bits, which are as random as any."""
+        from curator_dedup.kernels.partitioning import into_partitions
+
+        bits = self.partitions.bit_length() - 1
+        keys = table.column("key").to_numpy()
+        if table.column_names != _RECORD_COLUMNS:  # there is more to a key than is searched for pairs
+            partition = keys >> np.uint64(64 - bits) if bits else np.zeros(len(keys), np.uint64)
+            return write_shuffled(table, partition, path, partitions=self.partitions, metadata=self.metadata())
+        columns = into_partitions(keys, *(table.column(name).to_numpy() for name in _RECORD_COLUMNS[1:]), bits)
+        records = KeyRecords(*columns)
+        hold_keys(self.path, path, records)
+        table = pa.table([records.keys, records.marks, records.documents], names=_RECORD_COLUMNS)
+        return write_partitions(table, records.counts, path, metadata=self.metadata())
 
     def _documents(self, task: TableBatch) -> pa.Table:
         for name in (SOURCE_COLUMN, ROW_COLUMN):
@@ -161,9 +177,3 @@ def _scores(task: TableBatch, score_field: str) -> Any:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise StageError(f"column {score_field!r} holds {kind}; scores are numbers", fix="name a column of numbers")
     return task.data.column(score_field).cast(pa.float64())
-
-
-def _partition_of(keys: Any, partitions: int) -> Any:
-    """Return the partition of keys: their highest bits, which are as random as any."""
-    bits = partitions.bit_length() - 1
-    return (keys >> np.uint64(64 - bits)).astype(np.uint16) if bits else np.zeros(len(keys), np.uint16)

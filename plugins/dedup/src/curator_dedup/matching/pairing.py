@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PairRule", "pairs_with_a_key", "unique_pairs"]
+__all__ = ["PairRule", "equal_pairs", "pairs_with_a_key", "unique_pairs"]
 
 PairRule = Literal["candidates", "equal", "near"]
 
@@ -46,6 +46,22 @@ def pairs_with_a_key(
     else:
         pairs = (linked_edges if rule == "equal" else candidate_edges)(key, mark, document)
     return pairs
+
+
+def equal_pairs(keys: NDArray[np.uint64], marks: NDArray[np.uint64], documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return pairs of each document with the first one that has the same key and mark, without sorting anything.
+
+    Args:
+        keys: Half of a hash.
+        marks: The other half.
+        documents: Whose hash it is; sorted.
+    """
+    from curator_dedup.kernels.first_equal import first_equal
+
+    firsts = np.arange(len(keys))
+    first_equal(np.column_stack([keys, marks]), np.arange(len(keys)), firsts)
+    repeats = np.flatnonzero(firsts != np.arange(len(keys)))
+    return np.column_stack([documents[firsts[repeats]], documents[repeats]])
 
 
 def unique_pairs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from abc import abstractmethod
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,8 +15,10 @@ from curator_core.errors import ConfigError
 from curator_core.io.atomic import atomic_output, make_folder
 from curator_core.io.filesystems import is_local, open_filesystem
 from curator_core.pipeline import Pipeline
+from curator_core.stage import NodeInfo
 from curator_core.workflow import Workflow, WorkflowStep
 from curator_dedup.corpus import Corpus
+from curator_dedup.held_keys import holding_keys, taken_keys
 from curator_dedup.held_tables import holding
 from curator_dedup.index import Index
 from curator_dedup.matching.clusters import components, make_clusters
@@ -25,29 +28,32 @@ from curator_dedup.matching.look_up import DocumentTexts
 from curator_dedup.matching.overview import make_overview, overview_text
 from curator_dedup.matching.remove_duplicates import RemoveDuplicates, TagDuplicates
 from curator_dedup.matching.result import DeduplicationResult
+from curator_dedup.matching.search_in_memory import pairs_in_memory
 from curator_dedup.numbering import Batch, Numbering, number_documents
 from curator_dedup.shuffle_file import partitions_for
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from curator_core.executors.base import Executor
     from curator_core.ledger.resume import Resume
+    from curator_core.result import RunResult
     from curator_core.stage import ProcessingStage
     from curator_core.workflow import Watch, WorkflowResult
     from curator_dedup.matching.clusters import Clusters
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import MatchingOptions
 
-__all__ = ["MatchingWorkflow", "Pairs"]
+__all__ = ["MatchingWorkflow", "Pairs", "pair_files"]
 
 Pairs: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]"
 """Numbers of the documents of pairs, and how similar they are, where that is known."""
 _PARTITION_BYTES = 64 << 20
 """Keys in one partition, which is sorted in memory."""
+_LEAST_PARTITIONS = 4
+"""So that threads share the work also where one partition would do."""
 _DOCUMENT_BYTES = 500
 """What a document is taken to have, to choose a number of partitions."""
 
@@ -83,6 +89,7 @@ class MatchingWorkflow(Workflow):
         self.compare_with = [earlier] if isinstance(earlier, str) else list(earlier or ())
         self.columns = options.columns
         self.in_memory_bytes = options.in_memory_bytes
+        self.threads = 1
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
@@ -128,7 +135,11 @@ class MatchingWorkflow(Workflow):
         make_folder(self.cache_path)
         if run_dir is None and is_local(open_filesystem(self.cache_path)[0]):
             run_dir = f"{self.cache_path}/run"
-        with holding(self.corpus.name) if self.is_in_memory else nullcontext():
+        self.threads = _threads_of(executor)
+        with (
+            holding(self.corpus.name) if self.is_in_memory else nullcontext(),
+            nullcontext() if self.compare_with else holding_keys(self.cache_path, self.in_memory_bytes),
+        ):
             return self.summary(super().run(executor, run_dir, resume=resume, watch=watch))
 
     def summary(self, steps: WorkflowResult) -> Any:
@@ -192,7 +203,7 @@ class MatchingWorkflow(Workflow):
         if earlier:
             return earlier[0].partitions
         documents = self.corpus.total_bytes // _DOCUMENT_BYTES + 1
-        return partitions_for(documents * self.key_bytes, _PARTITION_BYTES)
+        return max(_LEAST_PARTITIONS, partitions_for(documents * self.key_bytes, _PARTITION_BYTES))
 
     def numberings(self) -> list[str]:
         """Return the files with the numbers of the documents of all corpora."""
@@ -243,18 +254,25 @@ class MatchingWorkflow(Workflow):
         ).write(self.cache_path)
         return {"documents": numbering.documents}
 
-    def _pairs(self, results: WorkflowResult) -> Pipeline:  # noqa: ARG002 - what it needs is on disk
+    def _pairs(self, results: WorkflowResult) -> Pipeline | dict[str, Any]:  # noqa: ARG002 - what it needs is held, or on disk
         numberings = self.numberings()
-        stages: list[ProcessingStage[Any, Any]] = [
-            ListPartitions(numberings, self.partitions),
-            self.pair_finder(numberings),
-        ]
-        return Pipeline(f"{self.name}: pairs", stages=stages)
+        finder = self.pair_finder(numberings)
+        batches = self.batches()
+        held = taken_keys(self.cache_path, [batch.keys for batch in batches])
+        if held is None:
+            stages: list[ProcessingStage[Any, Any]] = [ListPartitions(numberings, self.partitions), finder]
+            return Pipeline(f"{self.name}: pairs", stages=stages)
+        finder.setup_on_node(NodeInfo())
+        records = [(batch.first, keys) for batch, keys in zip(batches, held, strict=True)]
+        pairs = pairs_in_memory(records, rule=finder.rule, max_distance=finder.max_distance, threads=self.threads)
+        path = f"{self.cache_path}/pairs/all.parquet"
+        finder.write(pairs, path)
+        return {"pairs": len(pairs), "files": [path]}
 
     def found_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
         """Yield the pairs that share a key; those of two documents of earlier corpora are nobody's business."""
         start = self.start
-        for path in results["pairs"].outputs:
+        for path in pair_files(results["pairs"]):
             table = read_columns(path)
             first, second = (table.column(name).to_numpy() for name in ("first", "second"))
             is_ours = (first >= start) | (second >= start)
@@ -309,6 +327,19 @@ class MatchingWorkflow(Workflow):
             self.corpus.writing(self.output_path, name="dedup.write"),
         ]
         return Pipeline(f"{self.name}: remove", stages=stages)
+
+
+def pair_files(found: RunResult | dict[str, Any]) -> list[str]:
+    """Return the files with the pairs that a step has found: a pipeline, or one that searched in memory."""
+    files: list[str] = found["files"] if isinstance(found, dict) else found.outputs
+    return files
+
+
+def _threads_of(executor: Executor | None) -> int:
+    """Return how many threads a step in this process may use: an executor's own, or all where others do the work."""
+    if executor is None:
+        return 1
+    return int(getattr(executor, "threads", 0)) or os.cpu_count() or 1
 
 
 def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[np.float64] | None:

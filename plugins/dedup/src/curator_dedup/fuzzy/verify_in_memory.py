@@ -1,0 +1,45 @@
+"""Compare candidates whose texts are in memory: the exact similarity of every pair, in threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from curator_dedup.fuzzy.in_memory import similarity_of_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from curator_dedup.fuzzy.corpus_texts import CorpusTexts
+    from curator_dedup.minhash.scheme import MinhashScheme
+
+__all__ = ["similarity_in_memory"]
+
+_PAIRS_AT_ONCE = 2048
+"""Pairs whose texts are put together and compared by one thread."""
+
+
+def similarity_in_memory(
+    first: NDArray[np.int64], second: NDArray[np.int64], texts: CorpusTexts, scheme: MinhashScheme, *, threads: int
+) -> NDArray[np.float64]:
+    """Return the Jaccard similarity of pairs of documents.
+
+    Args:
+        first: One document of each pair; sorted, so that its shingles are made once.
+        second: The other.
+        texts: Where the texts are.
+        scheme: What shingles are.
+        threads: How many threads share the pairs.
+    """
+
+    def compare(begin: int) -> NDArray[np.float64]:
+        span = slice(begin, begin + _PAIRS_AT_ONCE)
+        documents, places = np.unique(np.concatenate([first[span], second[span]]), return_inverse=True)
+        one, other = np.split(places, 2)
+        return similarity_of_pairs(texts.of(documents), scheme, one, other)
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(compare, range(0, len(first), _PAIRS_AT_ONCE)))
+    return np.concatenate(found) if found else np.empty(0)
