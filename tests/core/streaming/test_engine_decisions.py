@@ -211,7 +211,7 @@ def test_nodes_that_come_and_go_are_placed_on_only_while_they_are_there():
 
 def test_calls_get_longer_as_a_run_goes_on():
     assert call_target_s(0) == TARGET_CALL_S
-    assert TARGET_CALL_S < call_target_s(1) < call_target_s(3) < call_target_s(60) < LONGEST_CALL_S
+    assert TARGET_CALL_S < call_target_s(0.1) < call_target_s(1) < call_target_s(3) < call_target_s(60) < LONGEST_CALL_S
     sizer = ChunkSizer()
     for _ in range(5):
         size = sizer.size(service_s=0.05, task_bytes=0, target_s=0.4)

@@ -33,6 +33,22 @@ def test_a_step_that_needs_several_cpus_is_not_starved_by_small_ones(nodes):
     assert result.makespan_s < 1.25 * 1_000 * (0.1 + 0.4 + 0.05) / (6 * nodes)
 
 
+def test_a_short_run_of_tiny_tasks_fills_and_empties_its_steps_quickly():
+    """Calls grow with the run, and the last tasks go in small ones, so that no step waits for a whole one before it."""
+    boot_s, tasks, service_s = 0.5, 2_000, 1e-5
+    steps = [StepSpec(f"step {n}") for n in range(3)]
+    result = Simulation(steps, [StepModel(service_s, boot_s=boot_s)] * 3, [Node("one", cpus=3)], tasks=tasks).run()
+    assert result.outputs == tasks
+    assert result.makespan_s - boot_s < 2.2 * tasks * service_s
+
+
+def test_a_source_takes_no_share_from_those_it_feeds():
+    steps = [StepSpec("files", is_source=True), StepSpec("each file")]
+    result = Simulation(steps, [StepModel(0.01, fan_out=40), StepModel(0.5)], [Node("one", cpus=4)], tasks=1).run()
+    assert result.outputs == 40
+    assert counts_at(result.workers, 0.5) == [1, 4]
+
+
 def test_no_workers_are_started_when_the_end_is_near():
     steps = [StepSpec("first"), StepSpec("second")]
     models = [StepModel(0.1), StepModel(0.1, boot_s=2.0)]

@@ -6,17 +6,19 @@ import math
 
 __all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
 
-TARGET_CALL_S = 0.04
+TARGET_CALL_S = 0.004
+"""How long the first calls should last, and those of which nobody says."""
 LONGEST_CALL_S = 0.5
 """A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
 _LONG_TARGET_S = 0.42
-_TARGET_GROWTH = 0.1
+_TARGET_SHARE = 0.1  # of the time so far
 _MOST_TASKS = 16_384
 _MOST_BYTES = 16 << 20
 _PREFETCH_BELOW_S = 0.5
 _MOST_GROWTH = 16
 _SHORT_CALL_S = 0.01
 _LEAST_CALL_S = 0.015
+_LEAST_AT_END_S = 0.002
 _LONG_CALL_S = 0.1
 _LEAST_BEHIND = 0.75  # of a full call
 
@@ -46,11 +48,16 @@ class ChunkSizer:
             tasks = int(min(tasks, self.most_bytes / task_bytes))
         return max(1, tasks // self._batch) * self._batch
 
-    def least(self, *, service_s: float | None) -> int:
-        """Return the number of tasks below which a call costs more than it does, if more are to come anyway."""
+    def least(self, *, service_s: float | None, are_the_last: bool = False) -> int:
+        """Return the number of tasks below which a call costs more than it does.
+
+        Args:
+            service_s: Seconds per task, if known.
+            are_the_last: No more tasks will come. Then steps further down wait for these, and short calls are worth it.
+        """
         if not service_s:
             return self._ramp
-        return int(min(self._ramp, max(1.0, _LEAST_CALL_S / service_s)))
+        return int(min(self._ramp, max(1.0, (_LEAST_AT_END_S if are_the_last else _LEAST_CALL_S) / service_s)))
 
     def learned(self, *, tasks: int, service_s: float, target_s: float = TARGET_CALL_S) -> bool:
         """Grow after a call of full size that was short; return whether it has."""
@@ -62,12 +69,12 @@ class ChunkSizer:
 
 
 def call_target_s(elapsed_s: float) -> float:
-    """Return how long a call should last, given the time since the first output.
+    """Return how long a call should last, given the time since the first call came back.
 
     Every call costs a worker about two milliseconds. Long calls hide that, but fill and drain the line of steps
     slowly: the longer a run has lasted, and so is going to last, the less that matters.
     """
-    return min(_LONG_TARGET_S, TARGET_CALL_S + _TARGET_GROWTH * max(0.0, elapsed_s))
+    return min(_LONG_TARGET_S, max(TARGET_CALL_S, _TARGET_SHARE * elapsed_s))
 
 
 def least_behind(size: int, least: int, call_s: float | None) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Dispatcher"]
 
 _RESUMED_AT_ONCE = 8
+_PARTS_OF_THE_REST = 3  # calls that a worker makes of its share of the last tasks, at least
 _ROUNDS = 3  # calls that the workers on either side of a queue may have waiting in it
 
 
@@ -119,12 +120,20 @@ class Dispatcher:
         self._board.actions.append(action)
 
     def _size(self, step: StepState) -> int:
-        """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs."""
+        """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs.
+
+        The last tasks go in ever smaller calls: the steps further down can begin, and all workers end together.
+        """
         size, batch = step.call_size, step.spec.batch_size
         if size <= batch:
             return size
-        fair = max(step.least_size, -(-step.queued_tasks // step.working))
-        return max(1, min(size, -(-fair // batch) * batch))
+        fair, least = -(-step.queued_tasks // step.working), step.least_size
+        if self._board.sources_ended and self._are_the_last(step):
+            fair, least = -(-fair // _PARTS_OF_THE_REST), step.least_at_end
+        return max(1, min(size, -(-max(fair, least) // batch) * batch))
+
+    def _are_the_last(self, step: StepState) -> bool:
+        return not any(each.has_work for each in self._board.steps[: step.index])
 
     def _is_worth_prefetching(self, step: StepState) -> bool:
         """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""

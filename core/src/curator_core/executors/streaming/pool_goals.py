@@ -86,7 +86,8 @@ class PoolGoals:
     def _leased_counts(self, steps: list[StepState], now: float, rate: float, cpus: float) -> list[int]:
         demands = [self._demand(step, now) for step in steps]
         if any(each is None for each in demands):
-            shares = [self._equal_share(step, 1 if self._is_late(step, now) else len(steps), cpus) for step in steps]
+            sharing = max(1, sum(not step.spec.is_source for step in steps))  # a source is one worker, and soon done
+            shares = [self._equal_share(step, 1 if self._is_late(step, now) else sharing, cpus) for step in steps]
             for step in steps:
                 step.share = step.crew = None
             # What is there already stays until all speeds are known.

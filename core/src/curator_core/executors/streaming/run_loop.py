@@ -162,11 +162,14 @@ class RunLoop:
         if event.error is not None:
             raise event.error
         self._note_sources(event.source_ids)
-        if event.has_ended or self._is_stopping:
+        if self._is_stopping:
             self._scheduler.source_ended(self._now)
-        else:
+            return
+        if event.count:
             self._stored(event.size_bytes)
-            self._scheduler.source_chunk(event.count, event.size_bytes, event.handle, self._now)
+        self._scheduler.source_chunk(
+            event.count, event.size_bytes, event.handle, self._now, are_the_last=event.has_ended
+        )
 
     def _worker_started(self, event: WorkerStarted) -> None:
         if event.worker_id not in self._scheduler.board.workers:

@@ -33,6 +33,7 @@ REBALANCE_S = 0.2
 _START_DEATHS = 3
 _LATER_START_DEATHS = 20
 _SOON_S = 0.02
+_AIM_AGAIN = 0.1  # of the time so far
 _SETTLING_S = 10.0  # after the first output, pools may still find their size: that is warm-up
 
 
@@ -69,6 +70,8 @@ class Scheduler:
         self._balanced_s = -1.0
         self._is_stopping = False
         self._first_output_s: float | None = None
+        self._first_return_s: float | None = None
+        self._next_aim_s = 0.0
 
     # State
 
@@ -99,16 +102,20 @@ class Scheduler:
         # With no call under way nothing happens until a pool changes, as between two steps that take turns.
         if now >= self._next_balance_s or (not self.board.calls and now > self._balanced_s):
             self._balance(now)
+        if now >= self._next_aim_s and self._first_return_s is not None:
+            self._aim(now, now - self._first_return_s)
         self._deadlines.check(now)
         self._dispatcher.dispatch(now)
 
-    def source_chunk(self, count: int, size_bytes: int, handle: Any, now: float, *, node_id: str | None = None) -> None:
+    def source_chunk(self, count: int, size_bytes: int, handle: Any, now: float, *, are_the_last: bool = False) -> None:
         """Take in tasks from the source."""
         self.board.is_pulling = False
         if count:
-            chunk = Chunk(self.board.next_id(), count, size_bytes, handle, node_id, left=count)
-            self.board.steps[0].push(chunk)
-        self.tick(now)
+            self.board.steps[0].push(Chunk(self.board.next_id(), count, size_bytes, handle, left=count))
+        if are_the_last:
+            self.source_ended(now)
+        else:
+            self.tick(now)
 
     def source_ended(self, now: float) -> None:
         """Note that the source has no more tasks."""
@@ -178,6 +185,8 @@ class Scheduler:
         step = board.steps[call.step]
         board.unbook(worker, step, call, now)
         board.usage[step.index].worked(result.service_s, now)
+        if self._first_return_s is None:
+            self._first_return_s = now
         if call.kind == "replay":
             self._recovery.restored(call, result.handle, result.node_id)
         else:
@@ -223,7 +232,11 @@ class Scheduler:
         self._balanced_s = now
         self._next_balance_s = now + REBALANCE_S
         self._pools.balance(now)
-        target_s = call_target_s(0.0 if self._first_output_s is None else now - self._first_output_s)
+
+    def _aim(self, now: float, elapsed_s: float) -> None:
+        """Size calls by how long the run has lasted, the more often the younger it is."""
+        self._next_aim_s = now + min(REBALANCE_S, _AIM_AGAIN * elapsed_s)
+        target_s = call_target_s(elapsed_s)
         for step in self.board.steps:
             step.aim_for(target_s)
 

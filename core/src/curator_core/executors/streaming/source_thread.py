@@ -25,7 +25,7 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(slots=True)
 class SourceChunk:
-    """Tasks from the source. ``has_ended`` says that there are no more, ``error`` why the source failed."""
+    """Tasks from the source. ``has_ended`` says that there are no more behind them, ``error`` why the source failed."""
 
     count: int = 0
     size_bytes: int = 0
@@ -76,13 +76,17 @@ class SourceThread:
     def _take(self, count: int) -> SourceChunk:
         tasks: list[Task[Any]] = []
         size_bytes = 0
+        has_ended = False
         deadline_s = time.monotonic() + _PATIENCE_S
         for task in islice(self._tasks, count):
             tasks.append(task)
             size_bytes += approximate_bytes(task)
             if size_bytes >= _MOST_BYTES or time.monotonic() > deadline_s:
                 break
+        else:
+            has_ended = len(tasks) < count
         if not tasks:
             return SourceChunk(has_ended=True)
         payload, size_bytes = encode(tasks, by_value=True)
-        return SourceChunk(len(tasks), size_bytes, self._store(payload, size_bytes), [task.task_id for task in tasks])
+        ids = [task.task_id for task in tasks]
+        return SourceChunk(len(tasks), size_bytes, self._store(payload, size_bytes), ids, has_ended)

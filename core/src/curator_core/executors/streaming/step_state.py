@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.candidates import Candidates
-from curator_core.executors.streaming.chunk_sizing import TARGET_CALL_S, ChunkSizer, calls_in_flight, least_behind
+from curator_core.executors.streaming.chunk_sizing import ChunkSizer, call_target_s, calls_in_flight, least_behind
 from curator_core.executors.streaming.estimator import StepEstimator
 from curator_core.executors.streaming.model import Slice
 
@@ -56,11 +56,13 @@ class StepState:
         """How many tasks a call should have at least, while there are more to come."""
         self.least_behind = 1
         """The same for a call behind one that still runs."""
+        self.least_at_end = 1
+        """The same when there are no more to come."""
         self.depth = 1
         """How many calls a worker may have in flight."""
         self.round_tasks = 1
         """How many tasks its workers take if each gets one call."""
-        self._target_s = TARGET_CALL_S
+        self._target_s = call_target_s(0.0)
         self._sized_s = self._sized_bytes = 0.0  # the tasks that calls are sized for
         self.size_up()
 
@@ -133,6 +135,7 @@ class StepState:
         size = self.sizer.size(service_s=service_s, task_bytes=heavier, target_s=self._target_s)
         self.call_size = size
         self.least_size = min(size, self.sizer.least(service_s=service_s))
+        self.least_at_end = min(size, self.sizer.least(service_s=service_s, are_the_last=True))
         call_s = None if service_s is None else service_s * size
         self.least_behind = least_behind(size, self.least_size, call_s)
         self.depth = calls_in_flight(call_s)
