@@ -37,7 +37,7 @@ def main(description: str, arguments: Sequence[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     load_before = os.getloadavg()[0]
     sitting = Sitting()
-    sitting.run(cases, options.engine, are_grouped=options.quick)
+    sitting.run(cases, options.engine, are_grouped=options.quick, times=options.repeat)
     report = {
         "machine": {**_machine(), "load_before": load_before, "load_after": os.getloadavg()[0]},
         "cases": {case.name: sitting.figures[case.name] for case in cases if case.name in sitting.figures},
@@ -56,6 +56,7 @@ def _parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--list", action="store_true", help="list cases and engines and run nothing")
     parser.add_argument("--case", type=_names, default=[], help="families or cases, with commas: a,b,'c held'")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times and take medians")
     parser.add_argument("--engine", type=_engines, default=list(ENGINES), help=f"any of {','.join(ENGINES)}")
     return parser
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,6 +51,21 @@ def measure(case: Case, outcome: Outcome) -> dict[str, Any]:
     if case.family != "e":  # there the store is new; elsewhere it may show the peaks of earlier cases
         figures.pop("peak_store_bytes", None)
     return {name: _rounded(value) for name, value in figures.items()}
+
+
+def middle(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures of several runs of a case as one: medians of what is measured, the most of what is counted.
+
+    >>> middle([{"wall_s": 3.0, "lost": 0}, {"wall_s": 1.0, "lost": 2}, {"wall_s": 2.0, "lost": 0}])
+    {'wall_s': 2.0, 'lost': 2}
+    """
+    return {name: _middle([run[name] for run in runs if run.get(name) is not None]) for name in runs[-1]}
+
+
+def _middle(values: list[Any]) -> Any:
+    if all(isinstance(each, float) for each in values):
+        return median(values) if values else None
+    return max(values) if all(isinstance(each, int) for each in values) else values[-1]
 
 
 def rate_per_s(ends: Sequence[float]) -> float | None:

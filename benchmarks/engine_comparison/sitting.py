@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine_comparison.environments import ENGINES, EnvironmentUnavailableError, interpreter
 from engine_comparison.leftovers import MARK, new_mark, stop_leftovers
+from engine_comparison.measures import middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +32,9 @@ class Sitting:
 
     figures: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     failures: dict[str, dict[str, str]] = field(default_factory=dict)
+    _runs: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
 
-    def run(self, cases: Sequence[Case], engines: Sequence[str], *, are_grouped: bool) -> None:
+    def run(self, cases: Sequence[Case], engines: Sequence[str], *, are_grouped: bool, times: int = 1) -> None:
         """Run all cases.
 
         Args:
@@ -40,9 +42,10 @@ class Sitting:
             engines: Who takes part.
             are_grouped: Give an engine all its cases at once, which saves starting Ray for each, instead of taking
                 turns at every case.
+            times: How often an engine runs a case, in turns with the others.
         """
         for group in [list(cases)] if are_grouped else [[case] for case in cases]:
-            for engine in engines:
+            for engine in [*engines] * times:
                 asked = [case.on(engine) for case in group if engine in case.engines]
                 if asked:
                     self._run_engine(engine, asked)
@@ -59,7 +62,9 @@ class Sitting:
             if "error" in line:
                 self._fail(engine, [case for case in cases if case.name == line["case"]], line["error"])
             else:
-                self.figures.setdefault(line["case"], {})[engine] = line["figures"]
+                runs = self._runs.setdefault((line["case"], engine), [])
+                runs.append(line["figures"])
+                self.figures.setdefault(line["case"], {})[engine] = middle(runs)
                 _tell(f"{line['case']:18} {engine:14} {_brief(line['figures'])}")
         self._fail(engine, list(left.values()), "no result: it ended early or ran out of time")
 

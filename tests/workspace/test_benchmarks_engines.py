@@ -90,6 +90,14 @@ def test_settling_is_found_where_the_throughput_reaches_the_ideal():
     assert seconds_to_settle(slow, since=0.0, ideal_per_s=20.0) is None
 
 
+def test_several_runs_give_medians_but_hide_no_lost_task():
+    from engine_comparison.measures import middle
+
+    runs = [{"rate": 5.0, "lost": 0, "name": "x"}, {"rate": None, "lost": 1, "name": "x"}, {"rate": 9.0, "lost": 0}]
+    assert middle(runs) == {"rate": 7.0, "lost": 1}
+    assert middle([{"rate": None}]) == {"rate": None}
+
+
 def test_faults_count_lost_and_duplicated_tasks():
     from engine_comparison.cases import Case
     from engine_comparison.measures import Outcome, measure
