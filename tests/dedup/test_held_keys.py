@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from curator_dedup.held_keys import KeyRecords, hold_keys, holding_keys, taken_keys
 from curator_dedup.kernels.partitioning import into_partitions
+from curator_dedup.kernels.sorting import gather_sorted, tagged_keys
 from curator_dedup.matching.clusters import components
 from curator_dedup.matching.pairing import equal_pairs, pairs_with_a_key
 from curator_dedup.matching.search_in_memory import pairs_in_memory
@@ -69,3 +70,15 @@ def test_of_too_many_keys_none_are_held(most_bytes):
             hold_keys("cache", name, records)
         assert taken_keys("cache", ["a"]) is None
         assert taken_keys("cache", ["c"]) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=80), st.sampled_from([0, 58]))
+def test_records_are_sorted_by_key_mark_and_place(records, shift):
+    keys = np.array([key << shift for key, _ in records], np.uint64)  # alike in their upper bits, or in their lower
+    marks = np.array([mark for _, mark in records], np.uint32)
+    documents = np.arange(len(records))
+    bits = max(1, len(records).bit_length())
+    found = gather_sorted(np.sort(tagged_keys(keys, bits)), bits, keys, marks, documents)
+    order = np.lexsort((documents, marks, keys))
+    for values, expected in zip(found, (keys, marks, documents), strict=True):
+        assert values.tolist() == expected[order].tolist()

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["similarity_in_memory"]
 
 _PAIRS_AT_ONCE = 2048
-"""Pairs whose texts are put together and compared by one thread."""
+"""Most pairs whose texts are put together and compared by one thread."""
+_LEAST_PAIRS = 64
+_TURNS = 4
+"""How often each thread comes back for more, at least: so they end together."""
 
 
 def similarity_in_memory(
@@ -33,13 +36,14 @@ def similarity_in_memory(
         scheme: What shingles are.
         threads: How many threads share the pairs.
     """
+    step = max(_LEAST_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))
 
     def compare(begin: int) -> NDArray[np.float64]:
-        span = slice(begin, begin + _PAIRS_AT_ONCE)
+        span = slice(begin, begin + step)
         documents, places = np.unique(np.concatenate([first[span], second[span]]), return_inverse=True)
         one, other = np.split(places, 2)
         return similarity_of_pairs(texts.of(documents), scheme, one, other)
 
     with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(compare, range(0, len(first), _PAIRS_AT_ONCE)))
+        found = list(pool.map(compare, range(0, len(first), step)))
     return np.concatenate(found) if found else np.empty(0)

@@ -12,6 +12,7 @@ from curator_dedup.kernels.shingles import SCRATCH_SIZE, STATE_SIZE, fill_hashes
 __all__ = ["jaccard_of_pairs"]
 
 _BUFFER = 4096
+_SPACE, _DELETE = 32, 127
 _SKIP_SHIFT = np.uint64(40)
 _MOST_SHINGLES = 1 << 23
 """Shingles of a document that are compared. Of a longer one, a share is drawn by hash, the same in both documents: the
@@ -49,7 +50,9 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
         other_begin, other_end = offsets[other], offsets[other + 1]
         if _are_equal(data, begin, end, other_begin, other_end):
             state[:] = 0
-            if fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer):
+            if _has_letter(data, begin, end) or fill_hashes(
+                data, begin, end, ngrams, by_word, powers, state, ring, buffer
+            ):
                 similarity[pair] = 1.0
             continue
         skip = _skipped(max(end - begin, other_end - other_begin))
@@ -111,6 +114,15 @@ def _are_equal(data: Any, begin: Any, end: Any, other_begin: Any, other_end: Any
         if data[np.uint64(begin) + index] != data[np.uint64(other_begin) + index]:
             return False
     return True
+
+
+@inlined
+def _has_letter(data: Any, begin: Any, end: Any) -> Any:
+    """Return whether a document has a printable character of one byte: then it has a shingle, of whatever kind."""
+    for index in range(np.uint64(begin), np.uint64(end)):
+        if _SPACE < data[index] < _DELETE:
+            return True
+    return False
 
 
 @inlined

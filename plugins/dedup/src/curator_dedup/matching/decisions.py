@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +42,18 @@ def write_decisions(
     Returns:
         The path of the table and its number of rows.
     """
-    for name in _PARTS:
-        save_array(getattr(clusters, name), f"{path}/cluster-{name}.npy")
+    with ThreadPoolExecutor(len(_PARTS)) as pool:  # the disk takes them while the table is made
+        saving = [pool.submit(save_array, getattr(clusters, name), f"{path}/cluster-{name}.npy") for name in _PARTS]
+        removed = _write_duplicates(path, clusters, batches, similarity)
+        for each in saving:
+            each.result()
+    return duplicates_path(path), removed
+
+
+def _write_duplicates(
+    path: str, clusters: Clusters, batches: Sequence[Batch], similarity: NDArray[np.float64] | None
+) -> int:
+    """Write the table of duplicates; return its number of rows."""
     ids = ids_of(clusters.members, batches)
     is_removed = clusters.kept != clusters.members
     place = np.empty(int(clusters.members[-1]) + 1 if len(ids) else 0, np.int32 if len(ids) < _MOST_INT32 else np.int64)
@@ -57,7 +68,7 @@ def write_decisions(
         }
     )
     write_parquet(table, duplicates_path(path))
-    return duplicates_path(path), table.num_rows
+    return int(table.num_rows)
 
 
 def duplicates_path(path: str) -> str:

@@ -28,24 +28,37 @@ def pairs_with_a_key(
     Args:
         keys: One for every record.
         marks: What tells documents with the same key apart.
-        documents: Whose key it is.
+        documents: Whose key it is; sorted among those with the same key and mark.
         rule: Which documents of a key are paired: ``candidates`` those with different marks (see
             :func:`curator_dedup.kernels.edges.candidate_edges`), ``equal`` those with the same mark, ``near`` those
             whose marks differ in few bits; the distance is then a third column.
         max_distance: In how many bits, at most, with ``near``.
     """
-    from curator_dedup.kernels.edges import candidate_edges, linked_edges, near_edges, repeated
+    from curator_dedup.kernels.edges import candidate_edges, linked_edges, near_edges
 
-    is_repeated = repeated(keys)
-    chosen = {"key": keys[is_repeated], "mark": marks[is_repeated], "document": documents[is_repeated]}
-    rows = pl.DataFrame(chosen).sort("key", "mark", "document")
-    key, mark, document = (rows[name].to_numpy() for name in ("key", "mark", "document"))
+    key, mark, document = _repeated_records(keys, marks, documents)
     pairs: NDArray[np.int64]
     if rule == "near":
         pairs = near_edges(key, mark, document, max_distance)
     else:
         pairs = (linked_edges if rule == "equal" else candidate_edges)(key, mark, document)
     return pairs
+
+
+def _repeated_records(
+    keys: NDArray[np.uint64], marks: NDArray[Any], documents: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[Any], NDArray[np.int64]]:
+    """Return the records whose keys occur more than once, and a few others, sorted by key, mark and document."""
+    from curator_dedup.kernels.edges import repeated
+    from curator_dedup.kernels.sorting import chosen_records, gather_sorted, tagged_keys
+
+    keys, marks, documents = chosen_records(repeated(keys), keys, marks, documents)
+    # Numbers sort several times as fast as rows, so a key takes its place along in its lowest bits.
+    bits = max(1, len(keys).bit_length())
+    tagged = tagged_keys(keys, bits)
+    tagged.sort()
+    key, mark, document = gather_sorted(tagged, bits, keys, marks, documents)
+    return key, mark, document
 
 
 def equal_pairs(keys: NDArray[np.uint64], marks: NDArray[np.uint64], documents: NDArray[np.int64]) -> NDArray[np.int64]:

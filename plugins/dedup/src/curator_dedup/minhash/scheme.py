@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -66,14 +67,7 @@ class MinhashScheme:
 
     def constants(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the random numbers of the method: one multiplier and one term for each entry."""
-        from curator_dedup.kernels.mixing import seeds64
-
-        factors = seeds64(self.seed, self.num_hashes, "factors")
-        terms = seeds64(self.seed, self.num_hashes, "terms")
-        if self.method == "sketch" or self.bits == 64:  # noqa: PLR2004
-            return factors, terms
-        half = np.uint64(32)
-        return (factors >> half).astype(np.uint32) | np.uint32(1), (terms >> half).astype(np.uint32)
+        return _constants(self)
 
     def to_metadata(self) -> dict[bytes, bytes]:
         """Return the scheme as metadata of an Arrow field or schema."""
@@ -100,3 +94,15 @@ class MinhashScheme:
                 source=source,
                 fix="use the same parameters, or make the signatures again in another folder",
             )
+
+
+@lru_cache(maxsize=8)  # they are asked for with every few thousand documents
+def _constants(scheme: MinhashScheme) -> tuple[NDArray[Any], NDArray[Any]]:
+    from curator_dedup.kernels.mixing import seeds64
+
+    factors = seeds64(scheme.seed, scheme.num_hashes, "factors")
+    terms = seeds64(scheme.seed, scheme.num_hashes, "terms")
+    if scheme.method == "sketch" or scheme.bits == 64:  # noqa: PLR2004
+        return factors, terms
+    half = np.uint64(32)
+    return (factors >> half).astype(np.uint32) | np.uint32(1), (terms >> half).astype(np.uint32)
