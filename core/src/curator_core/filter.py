@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from curator_core.array_series import array_series
 from curator_core.errors import ConfigError, StageError
 from curator_core.recording import current
 from curator_core.stage import ProcessingStage
@@ -128,7 +129,6 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         self, task: TableBatch, score: pl.Series, names: list[str], first: NDArray[np.int16]
     ) -> TableBatch | None:
         import numpy as np
-        import polars as pl
 
         recording = current()
         for name, count in zip(names, np.bincount(first[first >= 0], minlength=len(names)).tolist(), strict=True):
@@ -136,7 +136,7 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
                 recording.drop(name, count)
         if self.save_dropped:
             recording.keep_dropped_rows(self._dropped_table(task, score, _reason_texts(names, first)))
-        kept = task.with_rows(pl.Series(first < 0))
+        kept = task.with_rows(array_series("is_kept", first < 0))
         return kept if kept.num_rows else None
 
     def _dropped_table(self, task: TableBatch, score: pl.Series, reason: pl.Series) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+import types
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ _WORDS = {
     "less than or equal to": "at most",
     "Value error, ": "",
 }
+_PLAIN = (str, bool, int, float)
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING_KEY = ("missing", "missing_argument", "missing_keyword_only_argument")
 
@@ -54,7 +56,7 @@ _cached_adapter = functools.lru_cache(maxsize=4096)(_make_adapter)
 
 def check_value(value: Any, annotation: Any) -> tuple[Any, list[Fault]]:
     """Return the value as its type wants it, or what is wrong with it."""
-    if annotation is Any:
+    if annotation is Any or _is_plainly(value, annotation):
         return value, []
     from pydantic import ValidationError
 
@@ -67,6 +69,28 @@ def check_value(value: Any, annotation: Any) -> tuple[Any, list[Fault]]:
     if isinstance(value, bool) and not isinstance(checked, bool) and checked is not value:
         return None, [Fault((), f"expected {type(checked).__name__}, got {_shown(value)}")]
     return checked, []
+
+
+def _is_plainly(value: Any, annotation: Any) -> bool:
+    """Return whether a value is of a plain type that is asked for, so that there is nothing to convert or to doubt.
+
+    Most parameters are, and importing pydantic takes longer than anything else that is done with a pipeline's file.
+    """
+    kind = type(value)
+    if kind not in _PLAIN or (kind is str and not _is_text(value)):
+        return False
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return kind in typing.get_args(annotation)
+    return annotation is kind
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a string can be written down: bytes of a path that are no UTF-8 come as halves of characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _faults(errors: list[ErrorDetails], value: Any, fields: list[str]) -> list[Fault]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
+from curator_core.array_series import array_series
 from curator_core.filter import Filter, Verdict
 
 if TYPE_CHECKING:
@@ -121,9 +122,9 @@ class RuleFilter(Filter):
                 is_open &= ~broken
                 number += 1
         if score is None:
-            score = pl.Series("passed", passed)
+            score = array_series("passed", passed)
         if is_null.any():
-            score = pl.select(pl.when(pl.Series(~is_null)).then(score)).to_series()
+            score = pl.select(pl.when(array_series("is_text", ~is_null)).then(score)).to_series()
         reasons: dict[str, NDArray[np.bool_]] = {}
         for at, rule in enumerate(rules):
             broken = passed == at

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from curator_core.array_series import array_series
 from curator_core.derived import derived, known_of
 from curator_text.metrics.text_bytes import text_bytes, text_bytes_of
 
@@ -81,7 +82,7 @@ class MetricGroup:
 
     def _frame(self, column: TextBytes) -> pl.DataFrame:
         self.prepare()
-        frame = pl.DataFrame(dict(self.measure(column)))
+        frame = pl.DataFrame([array_series(name, values) for name, values in self.measure(column).items()])
         if column.is_null is None:
             return frame
-        return frame.select(pl.when(pl.Series(~column.is_null)).then(pl.all()))
+        return frame.select(pl.when(array_series("is_text", ~column.is_null)).then(pl.all()))
