@@ -52,3 +52,24 @@ def test_a_group_is_measured_once_per_batch_and_for_rows_that_stay():
     kept = batch.with_rows(pl.Series([True, False, True]))
     assert group.of(kept, "text")["bytes"].to_list() == [1, 3]
     assert measured == [3]
+
+
+@pytest.mark.parametrize(
+    ("characters", "pieces"), [(2_000_000, [2, 3]), (10, [5])], ids=["large pieces stay apart", "small ones are joined"]
+)
+def test_pieces_of_a_column_are_joined_only_where_that_is_cheap(characters, pieces):
+    measured = []
+
+    def measure(column):
+        measured.append(column.num_documents)
+        return byte_lengths(column)
+
+    texts = ["a" * characters, "bb", None, "c" * characters, ""]
+    column = pa.chunked_array([pa.array(["cut", *texts[:2]])[1:], pa.array(texts[2:])])
+    group = MetricGroup("counted", measure)
+    batch = TableBatch(data=pa.table({"text": column}))
+    assert group.of(batch, "text")["bytes"].to_list() == [None if text is None else len(text) for text in texts]
+    assert measured == pieces
+    kept = batch.with_rows(pl.Series([False, True, True, True, False]))
+    assert group.of(kept, "text")["bytes"].to_list() == [2, None, characters]
+    assert measured == pieces

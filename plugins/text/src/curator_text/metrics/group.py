@@ -13,7 +13,7 @@ import polars as pl
 
 from curator_core.array_series import array_series
 from curator_core.derived import derived, known_of
-from curator_text.metrics.text_bytes import text_bytes, text_bytes_of
+from curator_text.metrics.text_bytes import text_bytes, text_bytes_of, text_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ class MetricGroup:
 
     def of(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
         """Return the metrics of a batch's documents, one column each, null where the text is null."""
-        return derived(batch.data, text_field, self.name, lambda: self._frame(text_bytes_of(batch, text_field)))
+        return derived(batch.data, text_field, self.name, lambda: self._of_pieces(batch, text_field))
 
     def of_rows(self, batch: TableBatch, text_field: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
         """Return the metrics of some documents of a batch; what the frame says of the others means nothing.
@@ -79,6 +79,10 @@ class MetricGroup:
     def of_texts(self, texts: pl.Series) -> pl.DataFrame:
         """Measure a string column."""
         return self._frame(text_bytes(texts))
+
+    def _of_pieces(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
+        frames = [self._frame(piece) for piece in text_pieces(batch, text_field)]
+        return frames[0] if len(frames) == 1 else pl.concat(frames)
 
     def _frame(self, column: TextBytes) -> pl.DataFrame:
         self.prepare()

@@ -14,11 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from curator_core.tasks import TableBatch
 
-__all__ = ["TextBytes", "text_bytes", "text_bytes_of"]
+__all__ = ["TextBytes", "text_bytes", "text_bytes_of", "text_pieces"]
+
+_PIECE_BYTES = 1 << 20
+"""Pieces of a column that are at least as large on average are not joined: copying them takes longer than calling
+kernels once more for each."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +81,30 @@ def text_bytes_of(batch: TableBatch, text_field: str) -> TextBytes:
     Raises:
         StageError: There is no such column, or it does not hold strings.
     """
-    import pyarrow as pa
-
     batch.check_column(text_field)
     column = batch.data.column(text_field)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if _is_string(column.type):
         return _from_zero(column_bytes(column))
     return text_bytes(batch.text(text_field))
+
+
+def text_pieces(batch: TableBatch, text_field: str) -> list[TextBytes]:
+    """Return the bytes of a text column in one piece, or in the pieces it has where these are large.
+
+    Raises:
+        StageError: There is no such column, or it does not hold strings.
+    """
+    batch.check_column(text_field)
+    column = batch.data.column(text_field)
+    if column.num_chunks > 1 and _is_string(column.type) and column.nbytes >= column.num_chunks * _PIECE_BYTES:
+        return [_from_zero(column_bytes(chunk)) for chunk in column.chunks]
+    return [text_bytes_of(batch, text_field)]
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _from_zero(column: ColumnBytes) -> TextBytes:
