@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from curator_dedup.matching.place_ids import PlaceIds
     from curator_dedup.numbering import Batch
 
 __all__ = ["document_column", "ids_of", "read_clusters", "read_columns", "read_kept_ids", "write_decisions"]
@@ -29,7 +30,12 @@ _MOST_INT32 = 1 << 31
 
 
 def write_decisions(
-    path: str, clusters: Clusters, batches: Sequence[Batch], similarity: NDArray[np.float64] | None
+    path: str,
+    clusters: Clusters,
+    batches: Sequence[Batch],
+    similarity: NDArray[np.float64] | None,
+    *,
+    place_ids: PlaceIds | None = None,
 ) -> tuple[str, int]:
     """Write the clusters and the table of duplicates: ``id``, ``kept_id``, ``similarity``.
 
@@ -38,37 +44,34 @@ def write_decisions(
         clusters: The clusters.
         batches: The batches of all corpora, numbered as the clusters are.
         similarity: For each member of a cluster, the highest similarity found with another; unknown where None.
+        place_ids: Ids by file and place, where all documents have these; else they are looked up in the batches.
 
     Returns:
         The path of the table and its number of rows.
     """
     with ThreadPoolExecutor(len(_PARTS)) as pool:  # the disk takes them while the table is made
         saving = [pool.submit(save_array, getattr(clusters, name), f"{path}/cluster-{name}.npy") for name in _PARTS]
-        removed = _write_duplicates(path, clusters, batches, similarity)
+        is_removed = clusters.kept != clusters.members
+        if place_ids is None:
+            ids, kept_ids = _looked_up(clusters, is_removed, batches)
+        else:
+            ids, kept_ids = (place_ids.of(numbers[is_removed]) for numbers in (clusters.members, clusters.kept))
+        values = pa.nulls(len(ids), pa.float64()) if similarity is None else pa.array(similarity[is_removed])
+        write_parquet(pa.table({"id": ids, "kept_id": kept_ids, "similarity": values}), duplicates_path(path))
         for each in saving:
             each.result()
-    return duplicates_path(path), removed
+    return duplicates_path(path), len(ids)
 
 
-def _write_duplicates(
-    path: str, clusters: Clusters, batches: Sequence[Batch], similarity: NDArray[np.float64] | None
-) -> int:
-    """Write the table of duplicates; return its number of rows."""
+def _looked_up(
+    clusters: Clusters, is_removed: NDArray[np.bool_], batches: Sequence[Batch]
+) -> tuple[pa.Array, pa.Array]:
+    """Return the ids of documents that are removed, and of those kept in their place."""
     ids = ids_of(clusters.members, batches)
-    is_removed = clusters.kept != clusters.members
     place = np.empty(int(clusters.members[-1]) + 1 if len(ids) else 0, np.int32 if len(ids) < _MOST_INT32 else np.int64)
     place[clusters.members] = np.arange(len(ids))
     kept_place = place[clusters.kept[is_removed]]
-    values = pa.nulls(int(is_removed.sum()), pa.float64()) if similarity is None else pa.array(similarity[is_removed])
-    table = pa.table(
-        {
-            "id": ids.take(pa.array(np.flatnonzero(is_removed))),
-            "kept_id": ids.take(pa.array(kept_place)),
-            "similarity": values,
-        }
-    )
-    write_parquet(table, duplicates_path(path))
-    return int(table.num_rows)
+    return ids.take(pa.array(np.flatnonzero(is_removed))), ids.take(pa.array(kept_place))
 
 
 def duplicates_path(path: str) -> str:

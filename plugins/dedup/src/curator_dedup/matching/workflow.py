@@ -26,6 +26,7 @@ from curator_dedup.matching.decisions import document_column, document_places, i
 from curator_dedup.matching.find_pairs import FindPairs, ListPartitions
 from curator_dedup.matching.look_up import DocumentTexts
 from curator_dedup.matching.overview import make_overview, overview_text
+from curator_dedup.matching.place_ids import PlaceIds
 from curator_dedup.matching.remove_duplicates import RemoveDuplicates, TagDuplicates
 from curator_dedup.matching.result import DeduplicationResult
 from curator_dedup.matching.search_in_memory import pairs_in_memory
@@ -301,7 +302,9 @@ class MatchingWorkflow(Workflow):
             similarity: For each member, the highest similarity found with another; unknown where None.
         """
         batches = self.batches()
-        path, removed = write_decisions(self.cache_path, clusters, batches, similarity)
+        are_places = self.id_field is None and not self.compare_with
+        place_ids = PlaceIds(Numbering.read(self.numbering_path)) if are_places else None
+        path, removed = write_decisions(self.cache_path, clusters, batches, similarity, place_ids=place_ids)
         texts = DocumentTexts(self.corpus, self.numbering_path, self.content_field, self.start)
         overview = make_overview(
             clusters, similarity, ids=lambda numbers: ids_of(numbers, batches).to_pylist(), texts=texts.of
