@@ -78,10 +78,12 @@ def files(corpus, ngrams, bands, rows, threshold, threads, held):
         # Row groups are the units of work: as many as threads can share.
         table = pq.read_table(corpus)
         pq.write_table(table, f"{folder}/c.parquet", row_group_size=max(1, len(table) // 12))
-        seconds, cpu, result = min((run(f"{folder}/c.parquet") for _ in range(2)), key=lambda each: each[0])
+        # The best of three of each, as of the peers.
+        runs = sorted((run(f"{folder}/c.parquet") for _ in range(3)), key=lambda each: each[0])
+        seconds, _, result = runs[0]
     return {
         "seconds": seconds,
-        "cpu_seconds": cpu,
+        "cpu_seconds": min(cpu for _, cpu, _ in runs),
         "removed": result.removed,
         "documents": len(table),
         "megabytes": megabytes(table["text"]),
