@@ -77,6 +77,10 @@ class Program:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Return the environment of a program: this folder can be imported from."""
+    """Return the environment of a program: this folder can be imported from, and compiled modules are kept.
+
+    Those of an installed package come compiled, as the peers' do; curator runs from its sources here.
+    """
     path = os.pathsep.join(filter(None, [str(BENCHMARKS), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path, **variables}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "PYTHONPATH": path, **variables}

@@ -22,7 +22,7 @@ __all__ = ["ClusterInfo", "NodeResources", "connect", "import_ray", "list_nodes"
 
 _ADDRESS_VARIABLE = "RAY_ADDRESS"
 # For the processes of a Ray that is started here. CPU workers keep seeing no GPU rather than an emptied list of GPUs.
-# Who connects to a process that is just starting tries again after 20 ms, not after a second, and for as long as always.
+# Who connects to a process that is just starting tries again after 20 ms, not a second, and for as long as always.
 _ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
