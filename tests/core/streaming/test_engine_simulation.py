@@ -39,7 +39,7 @@ def test_a_short_run_of_tiny_tasks_fills_and_empties_its_steps_quickly():
     steps = [StepSpec(f"step {n}") for n in range(3)]
     result = Simulation(steps, [StepModel(service_s, boot_s=boot_s)] * 3, [Node("one", cpus=3)], tasks=tasks).run()
     assert result.outputs == tasks
-    assert result.makespan_s - boot_s < 2.2 * tasks * service_s
+    assert result.makespan_s - boot_s < 2.4 * tasks * service_s
 
 
 def test_a_source_takes_no_share_from_those_it_feeds():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Dispatcher"]
 
 _RESUMED_AT_ONCE = 8
-_PARTS_OF_THE_REST = 3  # calls that a worker makes of its share of the last tasks, at least
+_PARTS_OF_THE_REST = 2  # calls that a worker makes of its share of the last tasks, at least
 _ROUNDS = 3  # calls that the workers on either side of a queue may have waiting in it
 
 
