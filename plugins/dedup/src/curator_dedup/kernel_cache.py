@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import sys
-import tempfile
 import threading
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import llvmlite
 import numba
 
-from curator_core.errors import StageError
+from curator_dedup.compiled_folder import compiled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 __all__ = ["KernelCache", "inlined"]
 
@@ -96,21 +92,8 @@ class KernelCache:
 
     @cached_property
     def folder(self) -> Path:
-        """The folder for the compiled form of these very sources; it exists.
-
-        Set ``CURATOR_CACHE_DIR`` to have it elsewhere than in the user's cache folder.
-        """
-        name = f"{self._name}-kernels-{self._digest()}"
-        told = os.environ.get("CURATOR_CACHE_DIR")
-        if told:
-            folder = Path(told) / name
-            folder.mkdir(parents=True, exist_ok=True)
-            return folder
-        try:
-            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            return _private(Path(home) / "curator" / name)
-        except (OSError, RuntimeError):  # no home, or one that cannot be written to
-            return _private(Path(tempfile.gettempdir()) / f"curator-cache-{_user()}" / name)
+        """The folder for the compiled form of these very sources; it exists."""
+        return compiled_folder(f"{self._name}-kernels", self._sources)
 
     def _use_compiled(self, use: Callable[[], object]) -> None:
         try:
@@ -121,27 +104,3 @@ class KernelCache:
             for path in [*self.folder.rglob("*.nbi"), *self.folder.rglob("*.nbc")]:
                 path.unlink(missing_ok=True)
             use()
-
-    def _digest(self) -> str:
-        digest = hashlib.blake2b(digest_size=10)
-        # numba keeps functions by the path of their source.
-        for part in (sys.version, sys.implementation.name, numba.__version__, llvmlite.__version__, str(self._sources)):
-            digest.update(part.encode())
-        for path in sorted(self._sources.glob("*.py")):
-            digest.update(path.read_bytes())
-        return digest.hexdigest()
-
-
-def _private(folder: Path) -> Path:
-    """Make a folder that only this user can write to: what is in it is run."""
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder.mkdir(exist_ok=True, mode=0o700)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(f"{folder} cannot be written to")
-    if hasattr(os, "getuid") and {folder.parent.stat().st_uid, folder.stat().st_uid} != {os.getuid()}:
-        raise StageError(f"{folder} belongs to another user", fix="set CURATOR_CACHE_DIR to a folder of your own")
-    return folder
-
-
-def _user() -> str:
-    return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")

@@ -9,15 +9,16 @@ import hashlib
 import logging
 import os
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 
-from curator_text.kernels.code_folder import code_folder
+from curator_dedup.compiled_folder import compiled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from curator_text.kernels.native import Argument
 
@@ -74,7 +75,7 @@ def machine_code(module: str, function: str, arguments: Sequence[Argument]) -> M
     _start_llvm()
     processor = f"{llvm.get_host_cpu_name()} {_features()}"
     kind = hashlib.blake2b(f"{arguments} {processor}".encode(), digest_size=8).hexdigest()
-    path = code_folder() / f"{function}-{kind}.code"
+    path = _folder() / f"{function}-{kind}.code"
     found = _read(path)
     if found is not None:
         return found
@@ -89,6 +90,11 @@ def machine_code(module: str, function: str, arguments: Sequence[Argument]) -> M
             found = compile_kernel(module, function, arguments)
             _write(path, found.to_bytes())
     return found
+
+
+@cache
+def _folder() -> Path:
+    return compiled_folder("text-code", Path(__file__).parent)
 
 
 def target_machine() -> Any:
