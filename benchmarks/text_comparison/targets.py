@@ -50,7 +50,6 @@ TARGETS = (
     *_kernel("ours, NeMo Curator's filters", "NeMo Curator", 30.0),
     *_whole("ours, local, 2 threads", 15.0),
     *_whole("ours, streaming", 8.0, started=15.0),
-    Target("end to end, ten filters: mb_per_s_started, ours, streaming, Ray up / NeMo Curator, Ray Data", 15.0),
     *_over_datatrove("whitespace words", "whitespace words"),
     *_over_datatrove("spaCy-like words", "spaCy words"),
     Target("start, later process: CPU seconds", most=1.0),
