@@ -164,3 +164,11 @@ def test_nothing_to_compare(count):
     empty = np.empty(0, np.int64)
     assert make_clusters(components(count, [(empty, empty)])).members.tolist() == []
     assert plan_verification(empty, empty, np.arange(count), np.ones(count, np.int64), part_bytes=1).parts == 0
+
+
+def test_candidates_of_little_text_are_cut_so_that_workers_can_share_them():
+    first = np.arange(1_000, dtype=np.int64)
+    second = first + 1_000
+    sizes = np.full(2_000, 100_000)
+    plan = plan_verification(first, second, np.arange(2_000) % 1_000, sizes, part_bytes=256 << 20)
+    assert 8 <= plan.parts <= 9
