@@ -130,7 +130,13 @@ def scale(documents, folder, sentences):
     watch = PeakMemory()
     started = time.perf_counter()
     workflow = FuzzyDeduplicationWorkflow(
-        str(root / "in"), str(root / "cache"), str(root / "out"), word_ngrams=5, num_bands=14, minhashes_per_band=8
+        str(root / "in"),
+        str(root / "cache"),
+        str(root / "out"),
+        word_ngrams=5,
+        num_bands=14,
+        minhashes_per_band=8,
+        in_memory_bytes=0,  # as a corpus that does not fit, however few documents are asked for
     )
     result = workflow.run(LocalExecutor(threads=2))
     seconds = time.perf_counter() - started
