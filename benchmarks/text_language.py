@@ -35,7 +35,7 @@ ROUNDS = 3
 
 def fetch_indices(work: Path) -> list[Path]:
     """Return the Translation indices, fetched once into ``work``."""
-    lists = work / "lists"
+    lists = (work / "lists").resolve()  # apt looks for others below its own folder
     if not list(lists.glob("*Translation-en")):
         (lists / "partial").mkdir(parents=True, exist_ok=True)
         options = {
