@@ -19,6 +19,7 @@ WIRE = {
         "executors/shipping.py",
         "executors/streaming/chunk_codec.py",
         "executors/task_packs.py",
+        "outputs.py",  # in the memory of one process
         "testing/behaviour_checks.py",
         "testing/comparison.py",
         "testing/declaration_checks.py",

@@ -39,6 +39,24 @@ def test_a_token_that_others_can_read_is_closed_and_kept(home):
     assert (mode(token), token.read_text()) == (0o600, "theirs")
 
 
+@pytest.mark.parametrize("name", [".ray", ".ray/auth_token"])
+def test_a_token_that_others_can_replace_is_not_used(home, name):
+    make_token_private({})
+    (home / name).chmod(0o777)
+    with pytest.raises(ClusterError, match=rf"may be known to others: others can write to .*{name} \(mode 777\)"):
+        make_token_private({})
+    with pytest.raises(ClusterError, match="may be known to others"):  # closing it would not tell whose it is
+        make_token_private({})
+
+
+def test_a_token_that_is_a_link_is_not_used(home):
+    (home / "elsewhere").write_text("theirs")
+    (home / ".ray").mkdir()
+    (home / ".ray" / "auth_token").symlink_to(home / "elsewhere")
+    with pytest.raises(ClusterError, match="auth_token is a link"):
+        make_token_private({})
+
+
 @pytest.mark.parametrize("variable", ["RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"])
 def test_a_token_from_elsewhere_is_left_alone(home, variable):
     make_token_private({variable: "x"})

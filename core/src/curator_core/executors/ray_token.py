@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curator_core.errors import ClusterError
+from curator_core.private_folders import make_private_folder, why_not_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,36 +20,43 @@ AUTH_MODE_VARIABLE = "RAY_AUTH_MODE"
 _TOKEN_VARIABLE = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_PATH_VARIABLE = "RAY_AUTH_TOKEN_PATH"  # noqa: S105 - the name of a variable
 _TOKEN_BYTES = 32
-_PRIVATE_FILE, _PRIVATE_FOLDER, _OTHERS = 0o600, 0o700, 0o077
+_PRIVATE_FILE, _OTHERS = 0o600, 0o077
 
 
 def make_token_private(environment: Mapping[str, str]) -> None:
     """Make sure that nobody else on this machine can read the token of a Ray that is started.
 
     Ray makes ``~/.ray/auth_token`` with the permissions of any new file, which on most machines lets everyone read it.
-    So it is made here before Ray looks for it, and one that Ray made earlier is closed to others.
+    So it is made here before Ray looks for it, and one that Ray made earlier is closed to others. One that somebody
+    else may have put there is not used.
 
     Args:
         environment: May name another token or file; such a file belongs to whoever made it.
 
     Raises:
-        ClusterError: The file cannot be made or closed.
+        ClusterError: The file cannot be made or closed, or others could have written it.
     """
     if environment.get(_TOKEN_VARIABLE) or environment.get(_TOKEN_PATH_VARIABLE):
         return
     path = Path.home() / ".ray" / "auth_token"
     try:
-        path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        if path.exists():
-            if path.stat().st_mode & _OTHERS:
-                path.chmod(_PRIVATE_FILE)
-            return
-        _write_new(path, secrets.token_hex(_TOKEN_BYTES))
+        make_private_folder(path.parent)
+        if not path.exists():
+            _write_new(path, secrets.token_hex(_TOKEN_BYTES))
+        # Whoever can put a token of their own there can use the Ray that is started with it.
+        reason = why_not_own(path.parent.resolve()) or why_not_own(path)
+        if reason is None and path.stat().st_mode & _OTHERS:
+            path.chmod(_PRIVATE_FILE)
     except OSError as error:
         raise ClusterError(
             f"the token for Ray cannot be kept private in {str(path)!r}: {error.strerror}",
-            fix=f"mend the permissions of the folder, or name another file in {_TOKEN_PATH_VARIABLE}",
+            fix=f"correct the permissions of the folder, or name another file in {_TOKEN_PATH_VARIABLE}",
         ) from error
+    if reason is not None:
+        raise ClusterError(
+            f"the token for Ray in {str(path)!r} may be known to others: {reason}",
+            fix=f"remove the file and run `chmod go-w {path.parent}`, or name another file in {_TOKEN_PATH_VARIABLE}",
+        )
 
 
 def _write_new(path: Path, token: str) -> None:

@@ -105,7 +105,9 @@ class Corpus:
     def batches(self, columns: list[str]) -> Iterator[TableBatch]:
         """Yield the documents outside any pipeline; what is wrong with them was told when they were first read."""
         files, read = self.reading(columns, name="dedup.read")
-        for task in cast("Iterable[FileGroupTask]", files.process(EmptyTask())):
+        with Recording().active():
+            tasks = list(cast("Iterable[FileGroupTask]", files.process(EmptyTask())))
+        for task in tasks:
             with Recording().active():
                 batches = list(cast("Iterable[TableBatch]", read.process(task)))
             yield from batches
@@ -118,7 +120,8 @@ class Corpus:
     def _found(self) -> dict[str, Any]:
         if not self._facts:
             extensions = [each for kind in FORMATS.values() for each in kind.extensions]
-            entries = list_files(self.paths, extensions=extensions)
+            # The stage that reads them reports what must not be read.
+            entries = list_files(self.paths, extensions=extensions, on_refused=lambda _: None)
             kinds = {_format_of(entry.path) for entry in entries} if self.format is None else {self.format}
             if len(kinds) != 1 or None in kinds:
                 known = ", ".join(sorted(str(kind) for kind in kinds if kind is not None)) or "none that is known"

@@ -73,4 +73,4 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the candidates of source tasks."""
-        remove_files(f"{self.path}/candidates", {f"part-{each}" for each in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/candidates", sources, prefix="part-", only_torn=only_torn)

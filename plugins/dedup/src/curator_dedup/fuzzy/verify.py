@@ -98,4 +98,4 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the pairs of parts."""
-        remove_files(f"{self.path}/verified", {f"part-{each}" for each in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/verified", sources, prefix="part-", only_torn=only_torn)

@@ -56,7 +56,7 @@ class FindRepeats(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the lines of partitions."""
-        remove_files(f"{self.path}/repeats", {f"part-{source}" for source in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/repeats", sources, prefix="part-", only_torn=only_torn)
 
     def _repeats(self, task: FileGroupTask) -> pl.DataFrame:
         from curator_dedup.kernels.edges import repeated

@@ -96,7 +96,7 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the pairs of partitions."""
-        remove_files(f"{self.path}/pairs", {f"part-{source}" for source in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/pairs", sources, prefix="part-", only_torn=only_torn)
 
     def _pairs(self, task: FileGroupTask) -> Any:
         batches = [(self._first[piece.path], _records(piece)) for piece in task.data]

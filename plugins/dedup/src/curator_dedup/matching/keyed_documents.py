@@ -89,9 +89,8 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the files of source tasks from the cache."""
-        stems = {f"part-{source}" for source in sources}
         for folder in ("keys", "documents"):
-            remove_files(f"{self.path}/{folder}", stems, only_torn=only_torn)
+            remove_files(f"{self.path}/{folder}", sources, prefix="part-", only_torn=only_torn)
 
     def _write_keys(self, table: pa.Table, path: str) -> int:
         """Write keys by partition: that of their highest bits, which are as random as any."""

@@ -87,7 +87,7 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the vectors of source tasks."""
-        remove_files(f"{self.path}/clusters", {f"part-{each}" for each in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/clusters", sources, prefix="part-", only_torn=only_torn)
 
     def _assign(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         import torch

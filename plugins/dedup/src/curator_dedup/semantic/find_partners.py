@@ -90,7 +90,7 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the partners of partitions."""
-        remove_files(f"{self.path}/partners", {f"part-{each}" for each in sources}, only_torn=only_torn)
+        remove_files(f"{self.path}/partners", sources, prefix="part-", only_torn=only_torn)
 
     def _partners(self, tables: list[pa.Table]) -> tuple[Any, Any, Any]:
         import torch

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curator_text.kernels.read_only import read_only
+from curator_text.kernels.split_tables import split_tables
+from curator_text.kernels.words import split_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,10 +106,6 @@ def word_blocks(column: TextBytes, *, spacy_like: bool) -> Iterator[WordBlock]:
         column: The documents.
         spacy_like: Whether to split words as spaCy's English tokenizer does.
     """
-    # Not needed by kernels that run without numba, which these two import.
-    from curator_text.kernels.split_tables import split_tables
-    from curator_text.kernels.words import split_documents
-
     words: tuple[NDArray[Any], ...] = ()
     tables = split_tables()
     for block in blocks(column):

@@ -5,12 +5,11 @@ there to both sides. Lower case is that of :meth:`str.lower`: beside A to Z, the
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
 
 import numpy as np
 
-from curator_text.kernels.compiling import inlined
+from curator_text.kernels.compiling import inlined, kernel
 from curator_text.kernels.vector import byte_at, equal_bits, equal_lower_bits, first_bit
 from curator_text.metrics.boilerplate_strings import PLACEHOLDER, STRINGS
 
@@ -29,6 +28,7 @@ _NONE = np.uint64(0)
 _TOP = np.uint64(63)
 
 
+@kernel
 def boilerplate_counts(data, offsets, rows, counts):
     """Count the paragraphs, those with a phrase, and the placeholders of every document.
 

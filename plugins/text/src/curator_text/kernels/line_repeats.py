@@ -1,12 +1,11 @@
 """Count lines and paragraphs, and the different ones among them, by 64-bit hashes of their bytes."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
 
 import numpy as np
 
-from curator_text.kernels.compiling import inlined
+from curator_text.kernels.compiling import inlined, kernel
 from curator_text.kernels.hashing import hash_bytes, hash_pair
 from curator_text.kernels.line_metrics import skip_space
 from curator_text.kernels.vector import count_bits, equal_bits, first_bit, trail_bits
@@ -19,6 +18,7 @@ _ONE = np.uint64(1)
 _SEED = np.uint64(0xCBF29CE484222325)
 
 
+@kernel
 def repeat_counts(data, offsets, rows, pages, kinds, first, numbers, hashes, table, counts):
     """Fill ``counts[unit, :, document]`` for lines (unit 0) and paragraphs (unit 1).
 

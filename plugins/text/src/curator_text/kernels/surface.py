@@ -1,12 +1,11 @@
 """One pass over the bytes of each document that counts characters, words and lines of many kinds."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
-# numba reads these functions; the types are those that the NativeKernel in curator_text.metrics names.
 from __future__ import annotations
 
 import numpy as np
 
-from curator_text.kernels.compiling import inlined
+from curator_text.kernels.compiling import inlined, kernel
 from curator_text.kernels.surface_marks import address_end, has_ellipsis, has_end_mark, is_common_word, is_ellipsis
 from curator_text.kernels.surface_tables import BRACKET, BULLET, CONTENT, DIGIT, LETTER, SPACE
 from curator_text.kernels.utf8 import point_at, width_at
@@ -42,6 +41,7 @@ def _short_word(data, start, size):
     return load_8(data, start) & _low_bits(8 * size)
 
 
+@kernel
 def surface_counts(data, offsets, rows, kinds, url_bytes, counts):
     """Fill one column of ``counts`` for every document.
 

@@ -1,0 +1,110 @@
+"""Folders and files that only this user can use, and the check that nobody else can change one.
+
+Rows that a run keeps aside are closed to others. Caches of compiled code are checked before they are read: whoever can
+write to one decides what this user runs.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["make_private_folder", "private_opener", "why_not_own", "why_not_private"]
+
+_FOLDER, _FILE = 0o700, 0o600
+_MAX_LINKS = 40
+"""As many links as Linux follows in one path."""
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that only this user can open; one that exists keeps its permissions, which its owner may have set.
+
+    Folders above it are made as any others.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=_FOLDER, exist_ok=True)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file, for ``open(..., opener=private_opener)``; a new one is readable and writable by this user only."""
+    return os.open(path, flags, _FILE)
+
+
+def why_not_private(folder: Path) -> str | None:
+    """Return why somebody else could have changed what is in a folder, or None where only this user can.
+
+    The folder and all that is in it must be no links, belong to this user and be writable by nobody else. Nobody but
+    this user and root may be able to put another folder in its place, or in the place of one above it: those belong to
+    either, and others can write there only where the sticky bit keeps them from renaming what is not theirs.
+
+    Windows has no such owners and modes; there the answer is None.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow the link that is looked for
+    reason = why_not_own(folder)
+    for path in sorted(folder.rglob("*")):
+        with suppress(FileNotFoundError):  # a process of this user has just removed it
+            reason = reason or why_not_own(path)
+    return reason or _why_replaceable(folder, _MAX_LINKS)
+
+
+def why_not_own(path: Path) -> str | None:
+    """Return why a file or folder is not this user's alone to change, or None; those above it are not looked at."""
+    if not hasattr(os, "getuid"):
+        return None
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        return f"{path} is a link"
+    if found.st_uid != os.getuid():
+        return f"{path} belongs to {_user_name(found.st_uid)}"
+    if _others_can_write(found):
+        return f"others can write to {path} (mode {stat.S_IMODE(found.st_mode):o})"
+    return None
+
+
+def _why_replaceable(path: Path, links: int) -> str | None:
+    """Return why somebody else could put another file in the place of a path, whose links are followed."""
+    for above in path.parents:
+        found = above.lstat()
+        if found.st_uid not in (0, os.getuid()):
+            return f"{above} belongs to {_user_name(found.st_uid)}"
+        if stat.S_ISLNK(found.st_mode):
+            if links == 0:
+                return f"{above} is a link to a link to a link"
+            target = Path(os.path.abspath(above.parent / above.readlink()))  # noqa: PTH100 - one link at a time
+            reason = _why_replaceable(target / "x", links - 1)
+            if reason is not None:
+                return reason
+        elif _others_can_write(found) and not found.st_mode & stat.S_ISVTX:
+            return f"others can write to {above} (mode {stat.S_IMODE(found.st_mode):o})"
+    return None
+
+
+def _others_can_write(found: os.stat_result) -> bool:
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
+
+
+def _is_own_group(group_id: int) -> bool:
+    """Return whether a group is this user's alone: many systems give every user a group of the same name."""
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(group_id)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
+
+
+def _user_name(user_id: int) -> str:
+    import pwd
+
+    try:
+        return f"the user {pwd.getpwuid(user_id).pw_name}"
+    except KeyError:
+        return f"the user with the id {user_id}"
