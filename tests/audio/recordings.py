@@ -42,9 +42,9 @@ def batch_of(*contents, field="bytes", **columns):
     """Return a batch with some files, or nulls, in a column."""
     table = {
         field: pa.array(contents, pa.large_binary()),
-        **columns,
         "_source": pa.array([f"{number}.bin" for number in range(len(contents))]).dictionary_encode(),
         "_row": pa.array([0] * len(contents), pa.int64()),
+        **columns,
     }
     return AudioBatch(data=pa.table(table), task_id="sounds")
 

@@ -184,7 +184,9 @@ def test_resample_keeps_channels_and_width_if_asked():
 def test_resample_by_reference(tmp_path):
     path = tmp_path / "a.flac"
     path.write_bytes(encoded(tone(2), extension="flac"))
-    batch = batch_of(None, None, uri=[str(path)] * 2, offset_s=[None, 0.5], duration_s=[2.0, 1.0])
+    batch = batch_of(
+        None, None, uri=[str(path)] * 2, _source=[str(path)] * 2, offset_s=[None, 0.5], duration_s=[2.0, 1.0]
+    )
     out = Resample(8_000, bytes_field=None).process(batch).data.to_pylist()
     assert [len(decoded(row["bytes"])[0]) for row in out] == [16_000, 8_000]
 

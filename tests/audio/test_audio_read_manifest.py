@@ -78,7 +78,7 @@ def test_bad_lines_are_quarantined_with_their_place(corpus):
         "cannot be opened as audio": {"audio_filepath": "notes.wav"},
         "not inside the 1 s": {"audio_filepath": "clips/a.wav", "offset": 0.5, "duration": 3.0},
         "no 'audio_filepath'": {"text": "nothing"},
-        "is a URL": {"audio_filepath": "http://example.org/a.wav"},
+        "is not opened": {"audio_filepath": "http://example.org/a.wav"},
         "folder": {"audio_filepath": "clips"},
     }
     manifest = write(corpus, good, *bad.values(), good)

@@ -57,7 +57,8 @@ def test_columns_instead_of_rows():
 def test_segments_by_reference_stay_in_their_file(tmp_path):
     path = tmp_path / "talk.flac"
     path.write_bytes(encoded(TALK, extension="flac"))
-    table = {"uri": [str(path)] * 2, "offset_s": pa.array([None, 3.0], pa.float64()), "duration_s": [5.0, 2.0]}
+    table = {"uri": [str(path)] * 2, "_source": [str(path)] * 2, "offset_s": pa.array([None, 3.0], pa.float64())}
+    table["duration_s"] = [5.0, 2.0]
     _, rows = run(Vad(bytes_field=None), batch_of(None, None, **table))
     assert [row["offset_s"] for row in rows] == [pytest.approx(value, abs=0.15) for value in (1.0, 3.5, 3.5)]
     assert [row["segment_start_s"] for row in rows] == [pytest.approx(value, abs=0.15) for value in (1.0, 3.5, 0.5)]

@@ -72,7 +72,7 @@ def test_verification_measures_what_the_file_says(good):
 
 
 def test_the_time_limit_stops_decoding_between_frames(good):
-    batch = VideoBatch(data={"uri": [good]})
+    batch = VideoBatch(data={"uri": [good], "_source": [good]})
     for stage in (SplitScenes, MotionFilter, ExtractAudio):
         result = Pipeline(stages=[stage(limits=VideoLimits(timeout_s=1e-9))]).run(
             LocalExecutor(), initial_tasks=[batch]
@@ -151,7 +151,9 @@ def test_of_several_streams_the_first_of_each_kind_is_taken(tmp_path):
         for stream, _ in streams:
             container.mux(stream.encode())
     assert probe_video(Clip(str(path))).width == 64
-    (row,) = SampleFrames(count=2).process(VideoBatch(data={"uri": [str(path)]})).data.to_pylist()
+    (row,) = (
+        SampleFrames(count=2).process(VideoBatch(data={"uri": [str(path)], "_source": [str(path)]})).data.to_pylist()
+    )
     assert len(row["frames"]) == 2
 
 
@@ -175,7 +177,9 @@ def test_a_stream_without_a_duration_is_measured(tmp_path):
     clips = SplitFixed(length_s=1, min_rest_s=0.1).process(VideoBatch(data=[row])).data.to_pylist()
     assert [clip["end_s"] for clip in clips] == pytest.approx([1, 2, 2.5], abs=0.05)
     assert probe_video(Clip(str(path)), verify="packets").duration_s == pytest.approx(2.5, abs=0.05)
-    (sampled,) = SampleFrames(count=2).process(VideoBatch(data={"uri": [str(path)]})).data.to_pylist()
+    (sampled,) = (
+        SampleFrames(count=2).process(VideoBatch(data={"uri": [str(path)], "_source": [str(path)]})).data.to_pylist()
+    )
     assert sampled["frame_times_s"] == pytest.approx([0.6, 1.8], abs=0.11)
 
 
@@ -185,7 +189,7 @@ def test_files_are_closed_after_errors_too(good, tmp_path):
         pytest.skip("counts open files through /proc")
     bad = tmp_path / "cut.mp4"
     bad.write_bytes(Path(good).read_bytes()[:3000])
-    batch = VideoBatch(data={"uri": [good, str(bad)] * 5})
+    batch = VideoBatch(data={"uri": [good, str(bad)] * 5, "_source": [good, str(bad)] * 5})
 
     def run():
         for stage in [*STAGES, WriteClips(str(tmp_path / "out"))]:
@@ -216,7 +220,7 @@ def test_a_video_that_changes_its_size_on_the_way_is_one_video(tmp_path):
                 packet.stream = stream
                 container.mux(packet)
     assert probe_video(Clip(str(path)), verify="frames").num_frames == 20
-    batch = VideoBatch(data={"uri": [str(path)]}, task_id="3f2a/0")
+    batch = VideoBatch(data={"uri": [str(path)], "_source": [str(path)]}, task_id="3f2a/0")
     for stage in [*STAGES, WriteClips(str(tmp_path / "out"), mode="encode")]:
         result = Pipeline(stages=[stage.with_(name=stage.name)]).run(LocalExecutor(), initial_tasks=[batch])
         assert result.quarantined == [], stage.name

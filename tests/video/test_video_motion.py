@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 
 def tagged(*paths, **settings):
-    batch = VideoBatch(data={"uri": [str(path) for path in paths]})
+    batch = VideoBatch(data={name: [str(path) for path in paths] for name in ("uri", "_source")})
     return MotionFilter(tag=True, **settings).process(batch).data.to_pylist()
 
 
@@ -70,7 +70,9 @@ def test_a_video_of_key_frames_has_no_vectors_and_is_measured_by_pixels(tmp_path
 @pytest.mark.parametrize("name", ["h264.mp4", "vp9.webm"])
 def test_motion_measured_with_the_scenes_is_that_of_the_clips(tmp_path, name):
     path = make_video(tmp_path / name, codec=CODECS[name], scenes=(18, 12, 24), width=128, height=96, gop=12)
-    scenes = SplitScenes(motion_column="motion").process(VideoBatch(data={"uri": [path, None]}))
+    scenes = SplitScenes(motion_column="motion").process(
+        VideoBatch(data={"uri": [path, None], "_source": [path, path]})
+    )
     alone = MotionFilter(tag=True).process(scenes.with_data(scenes.data.drop_columns(["motion"])))
     expected = alone.data["motion_filter_score"].to_pylist()
     found = scenes.data["motion"].to_pylist()
@@ -83,7 +85,9 @@ def test_motion_measured_with_the_scenes_is_that_of_the_clips(tmp_path, name):
 
 def test_motion_that_was_not_measured_with_the_scenes_is_measured_later(tmp_path):
     path = make_video(tmp_path / "intra.mp4", codec="libx264", scenes=(12, 12), gop=1, width=128, height=96)
-    scenes = SplitScenes(motion_column="motion", detector="content").process(VideoBatch(data={"uri": [path]}))
+    scenes = SplitScenes(motion_column="motion", detector="content").process(
+        VideoBatch(data={"uri": [path], "_source": [path]})
+    )
     assert scenes.data["motion"].to_pylist() == [None, None]
     tagged = MotionFilter(tag=True, motion_field="motion").process(scenes)
     assert all(each > 0.01 for each in tagged.data["motion_filter_score"].to_pylist())

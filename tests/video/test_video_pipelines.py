@@ -4,6 +4,7 @@ import pytest
 from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
+from curator_core.errors import OutputError
 from curator_core.faults import hooked
 from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitScenes, WriteClips
 
@@ -55,9 +56,9 @@ def test_a_resumed_run_ends_with_the_same_files(folder, tmp_path):
     def interrupt(point):
         visits.append(point)
         if visits.count("commit.synced") == 3:
-            raise KeyboardInterrupt
+            raise OutputError("stopped")
 
-    with hooked(interrupt), pytest.raises(BaseException):  # noqa: B017 - however the runner words it
+    with hooked(interrupt), pytest.raises(OutputError):
         broken.run(LocalExecutor(), run_dir=str(tmp_path / "run"))
     assert len(files(tmp_path / "resumed")) < len(files(tmp_path / "whole"))
     broken.run(LocalExecutor(), run_dir=str(tmp_path / "run"), resume=True)

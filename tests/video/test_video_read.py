@@ -169,7 +169,8 @@ def test_duration_filter_judges_rows_alone(durations):
 
 
 def test_probe_works_on_any_table_of_paths_row_by_row(videos):
-    table = pa.table({"uri": [str(videos / "c.mkv"), None, str(videos / "a.mp4")]})
+    paths = [str(videos / "c.mkv"), None, str(videos / "a.mp4")]
+    table = pa.table({"uri": paths, "_source": [str(videos / "m.jsonl")] * 3})
     whole = Probe().process(VideoBatch(data=table)).data
     singles = [Probe().process(VideoBatch(data=table.slice(index, 1))).data for index in range(3)]
     assert whole.equals(pa.concat_tables(singles))

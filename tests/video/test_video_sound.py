@@ -66,7 +66,7 @@ def test_a_video_without_sound_has_none(tmp_path):
 
 def test_silence_follows_a_track_that_ends_early(tmp_path):
     path = make_video(tmp_path / "early.mkv", scenes=(24,), sound=True, sound_s=0.5)
-    batch = VideoBatch(data={"uri": [path, path], "start_s": [0.0, 1.0], "end_s": [2.0, 2.0]})
+    batch = VideoBatch(data={"uri": [path, path], "_source": [path, path], "start_s": [0.0, 1.0], "end_s": [2.0, 2.0]})
     first, second = ExtractAudio().process(batch).data["audio"].to_pylist()
     samples = soundfile.read(io.BytesIO(first))[0]
     assert len(samples) == 32_000

@@ -59,7 +59,7 @@ def test_a_clip_can_be_split_again(cuts):
 
 
 def test_a_file_that_does_not_say_its_duration_is_measured(cuts):
-    batch = VideoBatch(data={"uri": [cuts, None]})
+    batch = VideoBatch(data={"uri": [cuts, None], "_source": [cuts, cuts]})
     clips = SplitFixed(length_s=3, min_rest_s=1).process(batch).data.to_pylist()
     assert spans(clips) == [(0, 3), (3, 4.5), (None, None)]
 

@@ -148,7 +148,7 @@ def test_a_full_disk_ends_the_run_and_leaves_nothing_torn(source, tmp_path):
 
     stage = WriteClips(str(tmp_path))
     with hooked(full), pytest.raises(OutputError, match="No space left"):
-        stage.process(VideoBatch(data={"uri": [source]}, task_id="3f2a/0"))
+        stage.process(VideoBatch(data={"uri": [source], "_source": [source]}, task_id="3f2a/0"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -161,7 +161,9 @@ def test_a_truncated_video_is_not_copied(tmp_path):
     whole = make_video(tmp_path / "whole.mkv", scenes=(24, 24), gop=12)
     path = tmp_path / "cut.mkv"
     path.write_bytes(Path(whole).read_bytes()[: Path(whole).stat().st_size // 3])
-    batch = VideoBatch(data={"uri": [str(path)], "start_s": [0.0], "end_s": [4.0]}, task_id="3f2a/0")
+    batch = VideoBatch(
+        data={"uri": [str(path)], "_source": [str(path)], "start_s": [0.0], "end_s": [4.0]}, task_id="3f2a/0"
+    )
     result = Pipeline(stages=[WriteClips(str(tmp_path / "out"))]).run(LocalExecutor(), initial_tasks=[batch])
     assert (len(result), len(result.quarantined)) == (0, 1)
     assert list((tmp_path / "out").iterdir()) == []

@@ -156,4 +156,4 @@ def test_an_absurd_claim_of_memory_is_about_the_file(tmp_path):
     path.write_bytes(data[:start] + (2**58).to_bytes(8, "little") + data[start + 8 :])
     rows, bad = read(read_arrow, path)
     assert not rows
-    assert [record.error_type for record in bad] == ["CorruptArrow"]
+    assert [record.error_type for record in bad] == ["DecompressionBomb"]

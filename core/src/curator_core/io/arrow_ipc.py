@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from curator_core.errors import DataError
+from curator_core.io.arrow_claims import claimed_bytes, file_messages, stream_messages
 from curator_core.io.atomic import atomic_output
+from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.memory_claims import is_data_error
+from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
 from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
@@ -48,21 +51,24 @@ def read_arrow(
         DataError: The file as a whole cannot be read.
     """
     with open_slice(piece) as file:
-        reader = _open(file, piece)
+        reader, sealed = _open(file, piece)
+        names = reader.schema.names
+        wanted = [name for name in names if columns is None or own_name(name, taken=names) in columns]
+        check_width([reader.schema.field(name).type for name in wanted], piece.path, limits)
+        decoded = DecodedBytes(piece.path, sealed.size_bytes, limits)
         row = 0
-        for index, batch in _batches(reader, piece, limits):
-            if isinstance(batch, BaseException):
-                message = f"record batch {index} cannot be read: {batch}"
-                current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptArrow"))
-                continue
-            table = pa.Table.from_batches([batch])
-            if columns is not None:
-                names = table.column_names
-                table = table.select([name for name in names if own_name(name, taken=names) in columns])
-            for start, part in _parts(table, batch_bytes):
-                rows = np.arange(row + start, row + start + part.num_rows)
-                yield with_provenance(part, piece.path, rows, columns)
-            row += batch.num_rows
+        try:
+            for index, batch in _batches(reader, sealed, piece, decoded, limits):
+                if isinstance(batch, BaseException):
+                    message = f"record batch {index} cannot be read: {batch}"
+                    error_type = batch.error_type if isinstance(batch, StreamError) else "CorruptArrow"
+                    current().bad_record(BadRecord(message, piece.path, row, error_type=error_type))
+                    continue
+                for part in _parts(pa.Table.from_batches([batch]).select(wanted), batch_bytes, decoded):
+                    yield with_provenance(part, piece.path, np.arange(row, row + part.num_rows), columns)
+                    row += part.num_rows
+        except StreamError as error:
+            current().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
 
 
 def write_arrow(table: pa.Table, path: str) -> int:
@@ -82,11 +88,11 @@ def write_arrow(table: pa.Table, path: str) -> int:
 def sniff_arrow(piece: FileSlice) -> list[str]:
     """Return the columns of the schema."""
     with open_slice(piece) as file:
-        names = _open(file, piece).schema.names
+        names = _open(file, piece)[0].schema.names
     return [own_name(name, taken=names) for name in names]
 
 
-def _open(file: Any, piece: FileSlice) -> Any:
+def _open(file: Any, piece: FileSlice) -> tuple[Any, SealedFile]:
     try:
         is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
         file.seek(0)
@@ -100,15 +106,24 @@ def _open(file: Any, piece: FileSlice) -> Any:
         raise DataError(f"not a readable Arrow file: {error}", source=piece.path) from error
     check_seal(sealed, reader.schema.metadata, piece.path)
     check_schema(reader.schema, piece.path)
-    return reader
+    return reader, sealed
 
 
-def _batches(reader: Any, piece: FileSlice, limits: Limits | None) -> Iterator[tuple[int, Any]]:
-    """Yield record batches with their numbers, or the error in place of one that is corrupt."""
+def _batches(
+    reader: Any, sealed: SealedFile, piece: FileSlice, decoded: DecodedBytes, limits: Limits | None
+) -> Iterator[tuple[int, Any]]:
+    """Yield record batches with their numbers, or the error in place of one that is corrupt or decodes to too much."""
     count = getattr(reader, "num_record_batches", None)  # a stream has no index
+    claims = _stream_claims(sealed) if count is None else _file_claims(sealed, count)
     for index in itertools.count() if count is None else range(count):
         try:
+            claimed = next(claims, None)
+            if isinstance(claimed, DataError):
+                raise claimed
+            decoded.check(claimed or 0)
             batch = reader.read_next_batch() if count is None else reader.get_batch(index)
+            if claimed is None:
+                raise DataError("it is not where the messages say")
             batch.validate(full=True)
         except StopIteration:  # noqa: PERF203 - each batch may fail on its own
             return
@@ -122,7 +137,76 @@ def _batches(reader: Any, piece: FileSlice, limits: Limits | None) -> Iterator[t
             yield index, batch
 
 
-def _parts(table: pa.Table, batch_bytes: int) -> Iterator[tuple[int, pa.Table]]:
-    rows = max(1, batch_bytes * table.num_rows // max(1, table.nbytes))
-    for start in range(0, table.num_rows, rows):
-        yield start, table.slice(start, rows)
+def _file_claims(sealed: SealedFile, count: int) -> Iterator[int | DataError]:
+    """Yield what each record batch decodes to, with all dictionaries, which Arrow reads before the first.
+
+    In the place of one whose message is corrupt, the error is yielded: those behind it are to be checked all the same.
+    """
+    try:
+        dictionaries, batches = file_messages(sealed)
+        of_dictionaries = sum(claimed_bytes(sealed, offset)[0] for offset in dictionaries)
+    except DataError as error:
+        yield from itertools.repeat(error, count)
+        return
+    for offset in batches:
+        try:
+            yield of_dictionaries + claimed_bytes(sealed, offset)[0]
+        except DataError as error:  # noqa: PERF203 - each may be corrupt
+            yield error
+
+
+def _stream_claims(sealed: SealedFile) -> Iterator[int]:
+    """Yield what each record batch decodes to, with the dictionaries so far; nothing is read behind a corrupt one."""
+    of_dictionaries = 0
+    for offset in stream_messages(sealed):
+        claimed, is_batch = claimed_bytes(sealed, offset)
+        if is_batch:
+            yield of_dictionaries + claimed
+        else:
+            of_dictionaries += claimed
+
+
+def _parts(table: pa.Table, batch_bytes: int, decoded: DecodedBytes) -> Iterator[pa.Table]:
+    """Yield a table in parts of about ``batch_bytes``, as large as they are once references and runs are replaced."""
+    sizes = [_value_bytes(column) for column in table.columns]
+    per_row = ROW_BYTES + sum(column.nbytes for column in table.columns) // max(1, table.num_rows)
+    repeated = [each for each in sizes if each is not None]
+    ends = np.cumsum(np.full(table.num_rows, per_row) + (sum(repeated) if repeated else 0))
+    start = 0
+    while start < table.num_rows:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + batch_bytes, side="right")))
+        decoded.add(int(ends[stop - 1] - before))
+        yield _without_runs(table.slice(start, stop - start))
+        start = stop
+
+
+def _value_bytes(column: Any) -> Any:
+    """Return the bytes of every value of a column that refers to its values; None where it holds them."""
+    (array,) = column.chunks or (pa.nulls(0),)
+    if pa.types.is_run_end_encoded(array.type):
+        lengths = _text_bytes(array.values)
+        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, lengths)
+        return pc.run_end_decode(runs).to_numpy(zero_copy_only=False)[array.offset : array.offset + len(array)]
+    if pa.types.is_dictionary(array.type):
+        lengths = pc.take(_text_bytes(array.dictionary), array.indices)
+        return pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False)
+    return None
+
+
+def _text_bytes(values: Any) -> Any:
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type) or _is_large(values.type):
+        return pc.fill_null(pc.binary_length(values), 0).cast(pa.int64())
+    each = values.nbytes // max(1, len(values))
+    return pa.array(np.full(len(values), each, dtype=np.int64))
+
+
+def _is_large(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+
+
+def _without_runs(table: pa.Table) -> pa.Table:
+    for index, field in enumerate(table.schema):
+        if pa.types.is_run_end_encoded(field.type):
+            table = table.set_column(index, field.name, pc.run_end_decode(table.column(index)))
+    return table

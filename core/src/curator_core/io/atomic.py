@@ -6,20 +6,21 @@ import os
 import posixpath
 import re
 import tempfile
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from curator_core.errors import OutputError, StageError
 from curator_core.faults import fault_point, is_hooked
-from curator_core.io.filesystems import is_local, is_transient, open_filesystem
+from curator_core.io.filesystems import is_local, is_transient, names_in, open_filesystem
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Container, Iterator
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["atomic_output", "make_folder", "remove_files", "sync_folder"]
+__all__ = ["atomic_output", "guard_commits", "make_folder", "remove_files", "sync_folder"]
 
 _ONE_REQUEST_BYTES = 64 * 2**20
 _TEMPORARY = ".tmp-"
@@ -27,6 +28,8 @@ _BELOW = re.compile(r"[0-9]+|q[0-9a-f]+")
 """What ids of tasks have below that of their source: the number of a child, or a retried record."""
 _RENAMING_PROTOCOLS = frozenset({"sftp", "ssh", "hdfs", "arrow_hdfs", "webhdfs", "smb", "ftp", "dbfs"})
 """Filesystems on which an upload becomes visible while it grows; on object stores it appears when it is complete."""
+
+_check: Callable[[], None] | None = None
 
 
 @contextmanager
@@ -57,6 +60,21 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
         ) from error
 
 
+def guard_commits(check: Callable[[], None] | None) -> None:
+    """Call a function in this process before any file appears under its name; what it raises keeps the file away.
+
+    Args:
+        check: The function; None for none.
+    """
+    global _check  # noqa: PLW0603 - one for the process: whether it may write depends on nothing else
+    _check = check
+
+
+def _check_commit() -> None:
+    if _check is not None:
+        _check()
+
+
 def make_folder(path: str) -> None:
     """Create an output folder where the filesystem has folders; buckets and prefixes need none."""
     filesystem, inner = open_filesystem(path)
@@ -69,41 +87,42 @@ def make_folder(path: str) -> None:
         ) from error
 
 
-def remove_files(folder: str, stems: Collection[str], *, only_torn: bool = False) -> list[str]:
+def remove_files(folder: str, stems: Collection[str], *, prefix: str = "", only_torn: bool = False) -> list[str]:
     """Remove the files that were written for some stems, ``STEM.…`` and ``STEM-…``, with what is left of torn writes.
 
     Nothing else in the folder is touched, so that several runs may share it.
 
     Args:
         folder: Output folder or URL; one that is not there has nothing to remove.
-        stems: What the names begin with.
+        stems: What the names begin with; a set of any kind is looked into, not copied.
+        prefix: What comes before each of the stems.
         only_torn: Remove only temporary files that a killed process has left.
 
     Returns:
         The paths removed.
     """
-    filesystem, inner = open_filesystem(folder)
-    wanted = frozenset(stems)
-    filesystem.invalidate_cache(inner)
-    try:
-        names = [str(each) for each in filesystem.ls(inner, detail=False)] if wanted else []
-    except FileNotFoundError:
+    if not stems:
         return []
+    filesystem, inner = open_filesystem(folder)
+    wanted = stems if isinstance(stems, AbstractSet) else frozenset(stems)
     removed = []
-    for path in names:
-        name = posixpath.basename(path.rstrip("/"))
-        is_torn = name.startswith(".") and _TEMPORARY in name
-        whole = name[1:].partition(_TEMPORARY)[0] if is_torn else name
-        if (is_torn or not only_torn) and _belongs(whole, wanted):
-            with suppress(FileNotFoundError):  # by a process that has only just died
-                filesystem.rm_file(path)
-            removed.append(path)
+    try:
+        for name in names_in(folder):
+            is_torn = name.startswith(".") and _TEMPORARY in name
+            whole = name[1:].partition(_TEMPORARY)[0] if is_torn else name
+            if (is_torn or not only_torn) and _belongs(whole, wanted, prefix):
+                removed.append(posixpath.join(inner, name))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    for path in removed:
+        with suppress(FileNotFoundError):  # by a process that has only just died
+            filesystem.rm_file(path)
     if removed and is_local(filesystem):
         sync_folder(Path(inner))
     return removed
 
 
-def _belongs(name: str, stems: frozenset[str]) -> bool:
+def _belongs(name: str, stems: Container[str], prefix: str = "") -> bool:
     """Return whether a name is a stem with an extension, or with ids of children or of retried rows in between.
 
     >>> _belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), _belongs("part-3f2a.csv", frozenset({"part-3f"}))
@@ -112,7 +131,7 @@ def _belongs(name: str, stems: frozenset[str]) -> bool:
     True
     """
     stem = name.partition(".")[0]
-    while stem not in stems:
+    while not stem.startswith(prefix) or stem[len(prefix) :] not in stems:
         stem, dash, last = stem.rpartition("-")
         if not dash or not _BELOW.fullmatch(last):
             return False
@@ -135,6 +154,7 @@ def _local_output(target: Path) -> Iterator[BinaryIO]:
             fault_point("commit.written")
             os.fsync(file.fileno())
         fault_point("commit.synced")
+        _check_commit()
         hidden.replace(target)
         fault_point("commit.renamed")
         sync_folder(target.parent)
@@ -185,6 +205,7 @@ def _remote_output(filesystem: AbstractFileSystem, path: str) -> Iterator[Binary
         with local.open("wb") as file:
             yield cast("BinaryIO", _HalfWay(file)) if is_hooked() else file
         fault_point("commit.written")
+        _check_commit()
         if not _protocols(filesystem) & _RENAMING_PROTOCOLS:
             _upload(filesystem, local, path)
             fault_point("commit.renamed")
@@ -193,6 +214,7 @@ def _remote_output(filesystem: AbstractFileSystem, path: str) -> Iterator[Binary
         hidden = posixpath.join(parent, _hidden_name(name))
         try:
             _upload(filesystem, local, hidden)
+            _check_commit()
             filesystem.mv(hidden, path)
             fault_point("commit.renamed")
         except BaseException:

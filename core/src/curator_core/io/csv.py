@@ -21,6 +21,7 @@ from curator_core.io.foreign_content import check_content
 from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
+from curator_core.io.memory_claims import check_width
 from curator_core.io.provenance import check_column_names, own_name, with_provenance
 from curator_core.io.utf8_check import INVALID_MARK, unmark_invalid
 from curator_core.recording import BadRecord, current
@@ -58,6 +59,7 @@ def read_csv(
     header = _header(piece, limits)
     if not header:
         return
+    check_width([pa.string()] * len(header), piece.path, limits)
     with open_slice(piece) as file:
         text = CsvText(file, piece, limits)
         records = _Records(piece.path, header)

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
+import posixpath
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
+from curator_core.io.local_files import irregular_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fsspec import AbstractFileSystem
 
     from curator_core.tasks import FileSlice
 
-__all__ = ["check_name", "full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
+__all__ = ["check_name", "check_regular", "full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
 
 _TRANSIENT_ERRNOS = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
 )
 
 
-def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
+def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
     """Return the filesystem a path or URL belongs to, and the path inside it.
+
+    Args:
+        url: Path or URL.
+        options: For the filesystem of a URL.
 
     Raises:
         MissingPackageError: The filesystem's package is not installed.
@@ -37,7 +44,7 @@ def open_filesystem(url: str) -> tuple[AbstractFileSystem, str]:
         return fsspec.filesystem("file"), make_path_posix(url)
     protocol = url.partition("://")[0]
     try:
-        filesystem, path = fsspec.core.url_to_fs(url)
+        filesystem, path = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:
         implementation = known_implementations.get(protocol.rpartition("::")[2], {}).get("class", "")
         package = implementation.partition(".")[0]
@@ -55,6 +62,23 @@ def is_local(filesystem: AbstractFileSystem) -> bool:
     """Whether paths of this filesystem are plain paths of the machine."""
     protocol = filesystem.protocol
     return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+
+
+def names_in(folder: str) -> Iterator[str]:
+    """Yield the names of what is in a folder; on this machine, without holding them all.
+
+    Raises:
+        OSError: It cannot be listed.
+    """
+    filesystem, inner = open_filesystem(folder)
+    if is_local(filesystem):
+        with os.scandir(inner) as entries:
+            for entry in entries:
+                yield entry.name
+        return
+    filesystem.invalidate_cache(inner)
+    for path in filesystem.ls(inner, detail=False):
+        yield posixpath.basename(str(path).rstrip("/"))
 
 
 def full_url(filesystem: AbstractFileSystem, path: str, asked: str) -> str:
@@ -76,17 +100,21 @@ def full_url(filesystem: AbstractFileSystem, path: str, asked: str) -> str:
     return f"{protocol}://{path.lstrip('/')}{suffix}"
 
 
-def open_slice(piece: FileSlice) -> Any:
+def open_slice(piece: FileSlice, **options: Any) -> Any:
     """Open the file of a slice for reading.
+
+    Args:
+        piece: The slice.
+        options: For the filesystem of a URL.
 
     Raises:
         DataError: The file is not there, may not be read, or is no longer the file that was listed.
     """
     check_name(piece)
-    filesystem, path = open_filesystem(piece.path)
+    filesystem, path = open_filesystem(piece.path, **options)
     try:
         if is_local(filesystem):
-            _check_regular(path, piece.path)
+            check_regular(path, piece.path)
         file = filesystem.open(path, "rb")
     except (OSError, LookupError) as error:  # archives raise KeyError, for a link that leads out of them
         if is_transient(error):
@@ -119,12 +147,15 @@ def check_name(piece: FileSlice) -> None:
         raise DataError("the name of the file is not UTF-8", source=shown, fix="rename the file") from error
 
 
-def _check_regular(path: str, source: str) -> None:
-    """Refuse what only looks like a file: opening a pipe waits for a writer, perhaps for ever."""
-    mode = os.stat(path).st_mode  # noqa: PTH116 - beside fsspec's strings
-    if not stat.S_ISREG(mode):
-        kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
-        kind = kinds.get(stat.S_IFMT(mode), "device")
+def check_regular(path: str, source: str) -> None:
+    """Refuse what only looks like a file: opening a pipe waits for a writer, perhaps for ever.
+
+    Raises:
+        DataError: It is a folder, a pipe, a socket or a device.
+        OSError: It is not there.
+    """
+    kind = irregular_kind(os.stat(path).st_mode)  # noqa: PTH116 - beside fsspec's strings
+    if kind is not None:
         raise DataError(f"cannot open the file: it is a {kind}", source=source, fix="name regular files")
 
 

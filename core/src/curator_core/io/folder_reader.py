@@ -118,6 +118,7 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
         block_bytes: Bytes of files in a unit of work and in a table.
         max_file_bytes: A larger file is reported and left out.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
     """
 
     paths: str | list[str]
@@ -125,6 +126,7 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
 
     extensions: ClassVar[tuple[str, ...]] = ()
     """Extensions looked for in folders; any, where empty."""
@@ -154,6 +156,7 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
             extensions=list(self.extensions) or None,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
         )
         return listing.with_(name=f"{self.name}.files")
 

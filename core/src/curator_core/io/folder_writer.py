@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from curator_core.errors import ConfigError, StageError
 from curator_core.io.atomic import make_folder, remove_files
 from curator_core.io.filesystems import is_local, open_filesystem
+from curator_core.source_ids import SourceIds
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileGroupTask, FileSlice, TableBatch
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from curator_core.stage import NodeInfo, WorkerInfo
 
 __all__ = ["FolderWriter"]
+
+_PREFIX = "part-"
 
 
 @dataclass
@@ -62,7 +65,7 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
                 f"stage {self.name!r} names files after tasks, and this task has no id",
                 fix="run it in a pipeline, or give the task a task_id",
             )
-        return f"part-{task_id.replace('/', '-')}"
+        return f"{_PREFIX}{task_id.replace('/', '-')}"
 
     def written(self, task: TableBatch, sizes: Mapping[str, int], *, rows: int) -> FileGroupTask:
         """Return the task that names the files written for ``task``; its ``meta`` has ``rows`` and ``bytes``.
@@ -85,8 +88,9 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the files of source tasks from the output folder."""
-        stems = {self.file_stem(source) for source in sources if source}  # what has no id has no files
-        remove_files(self.path, stems, only_torn=only_torn)
+        if not isinstance(sources, SourceIds):  # those have no slashes, and may be too many to copy
+            sources = {source.replace("/", "-") for source in sources if source}
+        remove_files(self.path, sources, prefix=_PREFIX, only_torn=only_torn)
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the output folder can be written to.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.io.json_columns import EXACT_FLOAT
+from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT
 from curator_core.tasks import concat_tables
 
 if TYPE_CHECKING:
@@ -22,28 +22,37 @@ def join_tables(tables: Iterable[pa.Table], batch_bytes: int) -> Iterator[pa.Tab
     """Yield the same rows in fewer tables, of up to ``batch_bytes`` each.
 
     A column that a table lacks is null there; numeric types are widened where every value stays exact. Tables whose
-    columns disagree otherwise (numbers here, text there) stay apart, each with its own types.
+    columns disagree otherwise (numbers here, text there) stay apart, each with its own types, as do tables that share
+    so few columns that nulls would take more than ``batch_bytes``.
     """
     waiting: list[pa.Table] = []
     waiting_bytes = 0
     for table in tables:
         size = table.nbytes
         if waiting and waiting_bytes + size > batch_bytes:
-            yield from _join(waiting)
+            yield from _join(waiting, batch_bytes)
             waiting, waiting_bytes = [], 0
         waiting.append(table)
         waiting_bytes += size
     if waiting:
-        yield from _join(waiting)
+        yield from _join(waiting, batch_bytes)
 
 
-def _join(tables: list[pa.Table]) -> list[pa.Table]:
-    if len(tables) == 1 or not _stays_exact(tables):
+def _join(tables: list[pa.Table], batch_bytes: int) -> list[pa.Table]:
+    if len(tables) == 1 or _is_sparse(tables, batch_bytes) or not _stays_exact(tables):
         return tables
     try:
         return [concat_tables(tables)]
     except _CONFLICTS:
         return tables
+
+
+def _is_sparse(tables: Sequence[pa.Table], batch_bytes: int) -> bool:
+    """Whether most of the joined table would be nulls, in columns that only some of the tables have."""
+    names = set().union(*(table.column_names for table in tables))
+    rows = sum(table.num_rows for table in tables)
+    filled = sum(table.num_rows * table.num_columns for table in tables)
+    return bool((len(names) * rows - filled) * CELL_BYTES > batch_bytes)
 
 
 def _stays_exact(tables: Sequence[pa.Table]) -> bool:

@@ -7,7 +7,7 @@ exact as a float. Any other mixture becomes text: strings stay as they are, othe
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -16,27 +16,70 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["EXACT_FLOAT", "MAX_FIELDS", "columns_from_records", "nesting"]
+__all__ = ["CELL_BYTES", "EXACT_FLOAT", "Shape", "columns_from_records", "nesting", "shape_of"]
 
 EXACT_FLOAT = 2**53
 """Integers beyond this are not all representable as floats."""
 
-MAX_FIELDS = 1000
-"""An object with more distinct keys than this in one block is a dictionary, not a record: it stays JSON text.
-
-As a struct it would need a column per key, most of them null: memory would grow with rows times keys.
-"""
+CELL_BYTES = 9
+"""What a place for a value takes, filled or not: a number or an offset, and whether it is null."""
 
 _INT64 = range(-(2**63), 2**63)
 
 
-def columns_from_records(records: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
+class Shape(NamedTuple):
+    """How large the columns of some records are."""
+
+    fields: int
+    """Columns, and fields of objects in them."""
+    cells: int
+    """Places for values: every object, also one in a list, has one for every field of its siblings."""
+
+
+def shape_of(records: Sequence[dict[str, Any]]) -> Shape:
+    """Measure the columns that records would make, in time and memory that grow with the records only.
+
+    >>> shape_of([{"a": 1}, {"b": [{"c": 1}, {"d": 2}]}])
+    Shape(fields=4, cells=8)
+    """
+    keys = _keys(records)
+    fields, cells = len(keys), len(keys) * len(records)
+    nested: dict[str, list[Any]] = {}
+    for record in records:
+        for key, value in record.items():
+            if value.__class__ is dict or value.__class__ is list:
+                nested.setdefault(key, []).append(value)
+    for values in nested.values():
+        inner = shape_of(_objects_in(values))
+        fields, cells = fields + inner.fields, cells + inner.cells
+    return Shape(fields, cells)
+
+
+def columns_from_records(
+    records: Sequence[dict[str, Any]], *, max_columns: int = 1000, max_bytes: int = 2**26
+) -> dict[str, pa.Array]:
     """Return one column per key, in the order in which keys first appear; a missing key is null.
+
+    Objects whose keys are so many that the table would have more than ``max_columns``, nested fields included, or that
+    would take more than ``max_bytes``, most of them nulls, are dictionaries rather than records: they stay JSON text.
 
     >>> columns_from_records([{"a": 1}, {"a": "x", "b": 2}])["a"].to_pylist()
     ['1', 'x']
     """
-    return {key: _column([record.get(key) for record in records]) for key in _keys(records)}
+    keys = _keys(records)
+    fields_left = max_columns - len(keys)
+    cells_left = max_bytes // CELL_BYTES
+    columns: dict[str, pa.Array] = {}
+    for key in keys:
+        values = [record.get(key) for record in records]
+        shape = shape_of(_objects_in([value for value in values if value.__class__ in (dict, list)]))
+        if shape.fields > fields_left or shape.cells > cells_left:
+            columns[key] = _text(values)
+            continue
+        fields_left -= shape.fields
+        cells_left -= shape.cells
+        columns[key] = _column(values)
+    return columns
 
 
 def nesting(value: Any) -> int:
@@ -51,6 +94,15 @@ def nesting(value: Any) -> int:
         depth += 1
         level = list(chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level))
     return depth
+
+
+def _objects_in(values: list[Any]) -> list[dict[str, Any]]:
+    """Return the objects among values, and in lists of any depth among them."""
+    objects: list[dict[str, Any]] = []
+    while values:
+        objects += [value for value in values if value.__class__ is dict]
+        values = list(chain.from_iterable(value for value in values if value.__class__ is list))
+    return objects
 
 
 def _keys(records: Iterable[dict[str, Any]]) -> list[str]:
@@ -82,8 +134,6 @@ def _numbers(values: list[Any], kinds: set[type]) -> pa.Array:
 def _struct(values: list[Any]) -> pa.Array:
     records = [value or {} for value in values]
     keys = _keys(records)
-    if len(keys) > MAX_FIELDS:
-        return _text(values)
     if not keys:
         return pa.array(values, pa.struct([]))
     missing = pa.array([value is None for value in values], pa.bool_())

@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from curator_core.io.json_columns import EXACT_FLOAT, MAX_FIELDS
+from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, shape_of
 from curator_core.io.limits import MAX_NESTING
+from curator_core.io.memory_claims import count_fields
 from curator_core.io.utf8_check import is_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from curator_core.io.json_lines import LineIndex
 
@@ -29,28 +30,49 @@ __all__ = ["FastParser"]
 
 T = TypeVar("T")
 
-_PROBE_RECORDS = 64
+_PROBE_RECORDS = 256
+_PROBE_BYTES = 2**20
 _SAFE_BRACKETS = 8192  # Arrow recurses over nested values: 10,000 levels were safe on 8 MiB of stack, 100,000 crashed
 
 
 class FastParser:
-    """Parse blocks of one file; what one block teaches about the columns serves the next."""
+    """Parse blocks of one file.
 
-    def __init__(self) -> None:
-        self._dates_as_text: dict[str, pa.DataType] = {}
+    Arrow makes a column for whatever key it meets, and memory for it in every row. So the columns and their types are
+    learned from some records of the block; where others turn up, all records are counted before Arrow may add columns.
+
+    Args:
+        max_columns: Most columns of a table, nested fields included.
+    """
+
+    def __init__(self, max_columns: int) -> None:
+        self._max_columns = max_columns
         self._order: dict[str, None] = {}
-        self._growing = False
 
-    def parse(self, block: bytes, lines: LineIndex) -> pa.Table | None:
-        """Return the records of a block, or None where only a record-by-record look can be trusted."""
+    def parse(self, block: bytes, lines: LineIndex, *, max_bytes: int) -> pa.Table | None:
+        """Return the records of a block, or None where only a record-by-record look can be trusted.
+
+        Args:
+            block: The text.
+            lines: Where its records are.
+            max_bytes: Most memory for a table.
+        """
         if not lines.all_objects or not is_utf8(block) or not _is_shallow(block, lines):
             return None
-        if not self._order:
-            self._probe(block, lines)
-        if self._growing:
+        chosen = _spread(block, lines)
+        learned = self._inferred(b"\n".join(chosen), chosen, max_bytes)
+        if learned is None or _most_bytes(learned.schema, block, lines) > max_bytes:
             return None
-        table = self._parse_without_dates(block)
-        if table is None or table.num_rows != len(lines) or not all(map(_is_faithful, table.columns)):
+        try:
+            table = _read(block, _without_dates(learned.schema))
+        except pa.ArrowInvalid:
+            every = [block[start:end] for start, end in zip(lines.starts, lines.ends, strict=True)]
+            table = self._inferred(block, every, max_bytes)
+            if table is None:
+                return None
+            if table.schema != _without_dates(table.schema):
+                table = _read(block, _without_dates(table.schema))
+        if table.num_rows != len(lines) or not all(map(_is_faithful, table.columns)):
             return None
         return table.select(list(self.in_order(dict.fromkeys(table.column_names))))
 
@@ -59,42 +81,43 @@ class FastParser:
         self._order |= dict.fromkeys(columns)
         return {name: columns[name] for name in self._order if name in columns}
 
-    def _probe(self, block: bytes, lines: LineIndex) -> None:
-        """Learn the columns from the first records: their order, which hold dates, whether keys are open-ended."""
-        count = min(_PROBE_RECORDS, len(lines))
-        half = self._parse_without_dates(block[: lines.ends[count // 2]])
-        whole = self._parse_without_dates(block[: lines.ends[count - 1]])
-        if half is None or whole is None:
-            return
-        before, after = _count_fields(half.schema), _count_fields(whole.schema)
-        self._growing = after > MAX_FIELDS or (after > _PROBE_RECORDS and after > before + before // 2)
-
-    def _parse_without_dates(self, block: bytes) -> pa.Table | None:
-        """Parse with inferred types, again where strings that look like dates were taken for timestamps."""
-        for _ in range(3):
-            try:
-                table = _read(block, self._dates_as_text)
-            except pa.ArrowInvalid:
-                if not self._dates_as_text:
-                    return None
-                self._dates_as_text = {}  # a column that held dates so far may hold something else here
-                continue
-            dates = {field.name: _as_text(field.type) for field in table.schema if _has_dates(field.type)}
-            if not dates:
-                return table
-            self.in_order(dict.fromkeys(table.column_names))
-            self._dates_as_text |= dates
-        return None
+    def _inferred(self, block: bytes, lines: Sequence[bytes], max_bytes: int) -> pa.Table | None:
+        """Let Arrow find the columns of a block, once its lines are known not to have too many."""
+        try:
+            shape = shape_of([orjson.loads(line) for line in lines])
+        except orjson.JSONDecodeError:
+            return None
+        if shape.fields > self._max_columns or shape.cells * CELL_BYTES > max_bytes:
+            return None
+        try:
+            return _read(block)
+        except pa.ArrowInvalid:
+            return None
 
 
-def _read(block: bytes, types: Mapping[str, pa.DataType]) -> pa.Table:
+def _spread(block: bytes, lines: LineIndex) -> list[bytes]:
+    """Choose lines all over the block."""
+    mean_bytes = max(1, len(block) // len(lines))
+    count = min(len(lines), _PROBE_RECORDS, max(1, _PROBE_BYTES // mean_bytes))
+    chosen = np.linspace(0, len(lines) - 1, count).astype(np.int64)
+    return [block[start:end] for start, end in zip(lines.starts[chosen], lines.ends[chosen], strict=True)]
+
+
+def _read(block: bytes, schema: pa.Schema | None = None) -> pa.Table:
+    strictly = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error") if schema else None
     table = pj.read_json(
         pa.BufferReader(block),
         read_options=pj.ReadOptions(use_threads=False, block_size=len(block) + 1),
-        parse_options=pj.ParseOptions(explicit_schema=pa.schema(list(types.items()))) if types else None,
+        parse_options=strictly,
     )
     table.validate()  # lists of nothing but nulls come out malformed
     return table
+
+
+def _most_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
+    """Return what the places for values can take at most, filled or not."""
+    in_lists = any(_has_objects_in_lists(field.type) for field in schema)
+    return count_fields(schema.types) * (block.count(b"{") if in_lists else len(lines)) * CELL_BYTES
 
 
 def _is_shallow(block: bytes, lines: LineIndex) -> bool:
@@ -127,13 +150,18 @@ def _array_is_faithful(array: Any, levels: int) -> bool:
     return True
 
 
-def _has_dates(kind: pa.DataType) -> bool:
-    if pa.types.is_struct(kind) or pa.types.is_list(kind):
-        return any(_has_dates(kind.field(i).type) for i in range(kind.num_fields))
-    return bool(pa.types.is_timestamp(kind))
+def _has_objects_in_lists(kind: pa.DataType, *, in_list: bool = False) -> bool:
+    if pa.types.is_struct(kind):
+        return in_list or any(_has_objects_in_lists(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_list(kind)) and _has_objects_in_lists(kind.value_type, in_list=True)
+
+
+def _without_dates(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([(field.name, _as_text(field.type)) for field in schema])
 
 
 def _as_text(kind: pa.DataType) -> pa.DataType:
+    """Return the type with text for timestamps: Arrow takes strings that look like dates for such."""
     if pa.types.is_timestamp(kind):
         return pa.string()
     if pa.types.is_list(kind):
@@ -141,9 +169,3 @@ def _as_text(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(kind):
         return pa.struct([(kind.field(i).name, _as_text(kind.field(i).type)) for i in range(kind.num_fields)])
     return kind
-
-
-def _count_fields(kind: Any) -> int:
-    """Count the fields of a schema or type, nested ones included."""
-    fields = kind if isinstance(kind, pa.Schema) else [kind.field(i) for i in range(kind.num_fields)]
-    return sum(1 + _count_fields(field.type) for field in fields)

@@ -11,15 +11,16 @@ from curator_core.io.formats import format_named, sniff_columns
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.paths import list_files
 from curator_core.io.splitting import plan_slices
+from curator_core.recording import BadRecord, Recording, current
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.io.paths import FileEntry, RefusedFile
 
-__all__ = ["ListFiles"]
+__all__ = ["ListFiles", "files_before_run", "report_refused"]
 
 _FIXED_SCHEMA = frozenset({"parquet", "arrow", "csv"})
 
@@ -37,6 +38,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         limit_files: Take only the first so many files.
         splittable: Cut large files without a format at any byte, unless they are compressed.
         columns: Columns that will be read, checked against the first file before the run.
+        follow_links: Follow links that lead out of their folder; otherwise they are quarantined.
     """
 
     paths: str | list[str]
@@ -46,6 +48,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     limit_files: int | None = field(default=None, kw_only=True)
     splittable: bool = field(default=False, kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -65,7 +68,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             yield FileGroupTask(data=pieces, dataset_name=task.dataset_name)
 
     def files(self) -> list[FileEntry]:
-        """List the files.
+        """List the files; what must not be read is reported for quarantine.
 
         Raises:
             ConfigError: A path matches nothing.
@@ -73,7 +76,8 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         extensions = self.extensions
         if extensions is None and self.format is not None:
             extensions = list(format_named(self.format).extensions)
-        return list_files(self.paths, extensions=extensions)[: self.limit_files]
+        files = list_files(self.paths, extensions=extensions, follow_links=self.follow_links, on_refused=report_refused)
+        return files[: self.limit_files]
 
     def _is_splittable(self, entry: FileEntry) -> bool:
         return self.splittable and compression_of(entry.path) is None
@@ -85,7 +89,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             ConfigError: A path matches nothing.
             UnknownNameError: A column asked for is not in the first file, whose schema is fixed.
         """
-        files = self.files()
+        files = files_before_run(self)
         if self.format is None:
             return None
         found = sniff_columns(files[0], self.format)
@@ -98,3 +102,14 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
                         f"column of {files[0].path}:", name, found, fix=f"the file has: {', '.join(found)}"
                     )
         return [*(name for name in self.columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]
+
+
+def files_before_run(listing: ListFiles) -> list[FileEntry]:
+    """List the files while a pipeline is checked; the run itself reports those that must not be read."""
+    with Recording().active():
+        return listing.files()
+
+
+def report_refused(file: RefusedFile) -> None:
+    """Report a file that was found and must not be read, for quarantine."""
+    current().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))

@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
+from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.memory_claims import is_data_error
-from curator_core.io.parquet_batches import decoded_parts, repeating_columns, rows_per_batch
+from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
+from curator_core.io.parquet_batches import claimed_bytes, decoded_parts, repeating_columns, rows_per_batch
 from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_group_faults import row_group_faults
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
@@ -52,6 +53,10 @@ def read_parquet(
         parquet = _open(sealed, piece)
         metadata, schema = parquet.metadata, parquet.schema_arrow
         wanted = _wanted(schema.names, columns)
+        check_width(
+            [schema.field(name).type for name in (schema.names if wanted is None else wanted)], piece.path, limits
+        )
+        decoded = DecodedBytes(piece.path, sealed.size_bytes, limits)
         groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
         broken = _broken_groups(parquet, groups)
         repeating = repeating_columns(metadata, schema, [group for group in groups if group not in broken])
@@ -65,13 +70,13 @@ def read_parquet(
                 message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {broken[group]}"
                 current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
                 continue
-            rows = rows_per_batch(metadata.row_group(group), schema, batch_bytes)
             try:
-                for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
-                    batch.validate(full=True)
-                    for table in decoded_parts(batch, schema, batch_bytes):
-                        yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
-                        row += len(table)
+                for table in _tables(parquet, group, wanted, schema, batch_bytes, decoded):
+                    yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
+                    row += len(table)
+            except StreamError as error:
+                current().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
+                return
             except _READ_ERRORS as error:
                 if not is_data_error(error, file_bytes=piece.file_bytes, limits=limits):
                     raise
@@ -81,6 +86,20 @@ def read_parquet(
                 if row != first_rows[group + 1]:
                     message = f"row group {group} has {row - first_rows[group]:,} of {group_rows[group]:,} rows"
                     current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+
+
+def _tables(
+    parquet: pq.ParquetFile, group: int, wanted: list[str], schema: pa.Schema, batch_bytes: int, decoded: DecodedBytes
+) -> Iterator[pa.Table]:
+    """Yield the rows of a row group, and count what they decode to."""
+    described = parquet.metadata.row_group(group)
+    decoded.check(claimed_bytes(described, wanted))
+    rows = rows_per_batch(described, schema, batch_bytes)
+    for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
+        batch.validate(full=True)
+        for table in decoded_parts(batch, schema, batch_bytes):
+            decoded.add(table.nbytes + ROW_BYTES * table.num_rows)
+            yield table
 
 
 def write_parquet(table: pa.Table, path: str) -> int:
@@ -149,10 +168,8 @@ def _broken_groups(parquet: pq.ParquetFile, groups: Sequence[int]) -> dict[int, 
     return row_group_faults(parquet.metadata, groups)
 
 
-def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str] | None:
-    if columns is None:
-        return None
-    return [name for name in names if own_name(name, taken=names) in columns]
+def _wanted(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+    return [name for name in names if columns is None or own_name(name, taken=names) in columns]
 
 
 def _compressed_bytes(group: Any) -> int:

@@ -13,14 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curator_core.io.memory_claims import ROW_BYTES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["decoded_parts", "repeating_columns", "rows_per_batch"]
+__all__ = ["claimed_bytes", "decoded_parts", "repeating_columns", "rows_per_batch"]
 
 _REFERENCE_BYTES = 4
 """Most that a reference takes in a file; text that is not in the dictionary takes more, but for a few short words."""
 
+_PHYSICAL_BYTES = {"INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 _PAGE_HEADER_BYTES = 8192
 """Room for page headers, in which the smallest and the largest text of a page are repeated."""
 
@@ -28,7 +31,18 @@ _PAGE_HEADER_BYTES = 8192
 def rows_per_batch(group: Any, schema: pa.Schema, batch_bytes: int) -> int:
     """Return how many rows of a row group make about ``batch_bytes``, references not counted."""
     in_file = group.total_byte_size / max(1, group.num_rows)
-    return int(max(1, batch_bytes // max(in_file, sum(_width(field.type) for field in schema), 1)))
+    return int(max(1, batch_bytes // max(in_file, sum(_width(field.type) for field in schema), ROW_BYTES)))
+
+
+def claimed_bytes(group: Any, columns: Sequence[str]) -> int:
+    """Return what the columns of a row group decode to at least, as its description says."""
+    chunks = [group.column(index) for index in range(group.num_columns)]
+    values = (
+        max(chunk.num_values * _PHYSICAL_BYTES.get(chunk.physical_type, 1), chunk.total_uncompressed_size)
+        for chunk in chunks
+        if chunk.path_in_schema in columns or chunk.path_in_schema.partition(".")[0] in columns
+    )
+    return int(group.num_rows * ROW_BYTES + sum(values))
 
 
 def repeating_columns(metadata: Any, schema: pa.Schema, groups: Sequence[int]) -> list[str]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import posixpath
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, nearest
 from curator_core.io.filesystems import full_url, is_local, open_filesystem
+from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, walk_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["FileEntry", "list_files"]
+__all__ = ["FileEntry", "RefusedFile", "list_files"]
 
 _MAGIC = frozenset("*?[")
 _VERSION_KEYS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -36,11 +38,26 @@ class FileEntry:
     version: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A file that was found and must not be read.
+
+    Args:
+        path: Where it is.
+        reason: Why, as a sentence that begins with "it".
+    """
+
+    path: str
+    reason: str
+
+
 def list_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     extensions: Sequence[str] | None = None,
     recursive: bool = True,
+    follow_links: bool = False,
+    on_refused: Callable[[RefusedFile], None] | None = None,
 ) -> list[FileEntry]:
     """List the files that paths, folders, globs or URLs stand for.
 
@@ -48,30 +65,87 @@ def list_files(
     that start with ``.`` or ``_`` are left out (temporary and marker files) unless the pattern spells that start out.
     ``extensions`` applies to folders and to globs whose last part names none; a file named in full is always taken.
 
+    On this machine, only regular files are taken. A link in a folder, or among what a glob matches, must lead to a
+    file inside that folder, since who fills the folder may not be who runs the pipeline.
+
+    Args:
+        paths: Files, folders, globs or URLs.
+        extensions: Extensions to look for.
+        recursive: Look into folders of folders.
+        follow_links: Follow links out of the folders, too.
+        on_refused: Called with every file that is not taken for what it is: a link out of its folder, a pipe, a
+            socket, a device. They are an error unless it is given.
+
     Raises:
-        ConfigError: A path matches nothing; says what is there instead.
+        ConfigError: A path matches nothing (says what is there instead), or what must not be read.
     """
     asked = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not asked:
         raise ConfigError("no input paths were given", fix="give at least one file, folder, glob or URL")
     found: dict[str, FileEntry] = {}
     for each in asked:
-        for entry in _list_one(os.fspath(each), tuple(extensions or ()), recursive=recursive):
+        entries, refused = _list_one(
+            os.fspath(each), tuple(extensions or ()), recursive=recursive, follow_links=follow_links
+        )
+        for entry in entries:
             found.setdefault(entry.path, entry)
+        for file in refused:
+            if on_refused is None:
+                raise _unusable(file)
+            on_refused(file)
     return list(found.values())
 
 
-def _list_one(asked: str, extensions: tuple[str, ...], *, recursive: bool) -> list[FileEntry]:
+def _list_one(
+    asked: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool
+) -> tuple[list[FileEntry], list[RefusedFile]]:
     if not asked:
         raise ConfigError("an input path is empty", fix="check the variable it came from")
     filesystem, path = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
     try:
-        files = _match(filesystem, path, extensions, recursive=recursive)
+        if is_local(filesystem):
+            entries, refused = _local_entries(path, extensions, recursive=recursive, follow_links=follow_links)
+        else:
+            files = _match(filesystem, path, extensions, recursive=recursive)
+            entries, refused = [_remote_entry(filesystem, name, files[name], asked) for name in sorted(files)], []
     except OSError as error:
         raise ConfigError(f"cannot list {asked!r}: {error}", fix="check the address and your permissions") from error
-    if not files:
-        raise _nothing_matched(filesystem, asked, path, extensions)
-    return [_entry(filesystem, name, files[name], asked) for name in sorted(files)]
+    if not entries:
+        raise _unusable(*refused) if refused else _nothing_matched(filesystem, asked, path, extensions)
+    return entries, refused
+
+
+def _local_entries(
+    path: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool
+) -> tuple[list[FileEntry], list[RefusedFile]]:
+    entries: list[FileEntry] = []
+    refused: list[RefusedFile] = []
+    found = _match_local(path, extensions, recursive=recursive, follow_links=follow_links)
+    for each in sorted(found, key=attrgetter("path")):
+        entry = RefusedFile(each.path, each.refusal) if each.refusal else _local_entry(each.path)
+        if isinstance(entry, RefusedFile):
+            refused.append(entry)
+        else:
+            entries.append(entry)
+    return entries, refused
+
+
+def _match_local(path: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
+    if os.path.isdir(path):  # noqa: PTH112 - beside fsspec's strings
+        root = path.rstrip("/")
+        for each in walk_files(path, max_depth=None if recursive else 1, follow_links=follow_links):
+            if not _is_hidden(each.path[len(root) :]) and (each.is_folder or _has_extension(each.path, extensions)):
+                yield each
+    elif os.path.exists(path):  # noqa: PTH110 - before the glob, since real names may contain brackets
+        yield FoundFile(path)
+    elif _MAGIC & set(path):
+        last = posixpath.basename(path)
+        wanted = () if "." in last else extensions
+        takes_hidden = last.startswith((".", "_"))
+        for each in glob_files(path, follow_links=follow_links):
+            is_wanted = takes_hidden or not _is_hidden(posixpath.basename(each.path))
+            if is_wanted and (each.is_folder or _has_extension(each.path, wanted)):
+                yield each
 
 
 def _match(
@@ -109,15 +183,25 @@ def _has_extension(name: str, extensions: tuple[str, ...]) -> bool:
     return not extensions or name.lower().endswith(extensions)
 
 
-def _entry(filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str) -> FileEntry:
-    if is_local(filesystem):
-        try:
-            status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
-        except OSError:  # a link to nowhere, or gone since it was listed: reading it will say so
-            return FileEntry(name, None)
-        return FileEntry(name, status.st_size, str(status.st_mtime_ns))
+def _local_entry(name: str) -> FileEntry | RefusedFile:
+    try:
+        status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
+    except OSError:  # a link to nowhere, or gone since it was listed: reading it will say so
+        return FileEntry(name, None)
+    kind = irregular_kind(status.st_mode)
+    if kind is not None:
+        return RefusedFile(name, f"it is a {kind}, not a regular file")
+    return FileEntry(name, status.st_size, str(status.st_mtime_ns))
+
+
+def _remote_entry(filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str) -> FileEntry:
     version = next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
     return FileEntry(full_url(filesystem, name, asked), info.get("size"), version)
+
+
+def _unusable(first: RefusedFile, *others: RefusedFile) -> ConfigError:
+    more = f" (and {len(others)} more like it)" if others else ""
+    return ConfigError(f"{first.path!r} cannot be read: {first.reason}{more}", fix="name regular files")
 
 
 def _nothing_matched(filesystem: AbstractFileSystem, asked: str, path: str, extensions: tuple[str, ...]) -> ConfigError:

@@ -131,6 +131,11 @@ class SealedFile(io.RawIOBase):
         self._checked: set[int] = set()
         self._read_seal(shape)
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file, seal included."""
+        return int(self._size)
+
     def readable(self) -> bool:
         return True
 

@@ -64,8 +64,10 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included, against records that each have keys of their own.
         verify: Check compressed files to their end before the first row comes out (see :class:`Decompressor`).
     """
 
@@ -73,8 +75,10 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
     columns: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    max_columns: int = field(default=Limits().max_columns, kw_only=True)
     verify: bool = field(default=True, kw_only=True)
 
     format: ClassVar[str] = "jsonl"
@@ -86,7 +90,12 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             self.format,
             columns=self.columns,
             batch_bytes=self.block_bytes,
-            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
+            limits=Limits(
+                max_record_bytes=self.max_record_bytes,
+                max_expansion=self.max_expansion,
+                max_columns=self.max_columns,
+                verify=self.verify,
+            ),
             batch_type=self.batch_type,
         )
         return [self._listing(), reader.with_(name=self.name)]
@@ -104,6 +113,7 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             format=self.format,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
             columns=self.columns,
         )
         return listing.with_(name=f"{self.name}.files")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
 from curator_core.io.filesystems import is_local, open_filesystem
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles
+from curator_core.io.list_stage import ListFiles, files_before_run
 from curator_core.io.piece_reader import PieceReader
 from curator_core.io.splitting import plan_slices
 from curator_core.io.tar_bytes import open_archive
@@ -55,7 +55,7 @@ class ListTars(ListFiles):
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the paths match something, and find the columns in the first samples."""
-        path = self.files()[0].path
+        path = files_before_run(self)[0].path
         if self.layout is None:
             return None
         try:
@@ -124,6 +124,7 @@ class TarReader(CompositeStage[EmptyTask, TableBatch]):
         text_column: Column for ``txt`` members.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many archives.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_member_bytes: A larger member is quarantined.
         max_members: Most members of one archive.
         max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
@@ -134,6 +135,7 @@ class TarReader(CompositeStage[EmptyTask, TableBatch]):
     text_column: str = field(default="text", kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     max_member_bytes: int = field(default=TarLimits().max_member_bytes, kw_only=True)
     max_members: int = field(default=TarLimits().max_members, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
@@ -174,6 +176,7 @@ class TarReader(CompositeStage[EmptyTask, TableBatch]):
             extensions=list(_EXTENSIONS),
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
             layout=self._layout(),
         )
         return listing.with_(name=f"{self.name}.files")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.stage import columns_of
+from curator_core.stages.scalar_sql import ScalarSqlError, scalar_sql
 
 if TYPE_CHECKING:
     from curator_core.stage import Columns, WorkerInfo
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Where", "parse_condition"]
 
-_SEVERAL_ROWS = ("Agg", "AnonymousAgg", "Len", "Over", "Rolling", "Window")  # nodes of polars' expression tree
-_LEAVES = ("Column", "Literal")  # hold the user's own words
+_SHOWN_CHARACTERS = 200
 
 
 @dataclass
@@ -36,8 +35,9 @@ class Where(Filter):
 
     Args:
         expression: The condition, in the SQL dialect of polars: comparisons, arithmetic, ``AND``, ``OR``, ``NOT``,
-            ``LIKE``, ``IN``, ``BETWEEN``, ``IS NULL``, ``CASE`` and functions of one row. Aggregates and windows are
-            refused, because a row's fate must not depend on the batch it happens to be in.
+            ``LIKE``, ``IN``, ``BETWEEN``, ``IS NULL``, ``CASE``, ``CAST`` and functions of one row. Everything else is
+            refused before polars sees it: queries, because they can read files, the clock, and aggregates and windows,
+            because a row's fate must not depend on the batch it happens to be in.
     """
 
     expression: str
@@ -66,10 +66,10 @@ class Where(Filter):
             if _fails_without_rows(frame, condition):
                 raise _wrong(self.expression, error) from error
             # A value is at fault, such as a word that is cast to a number: only its row shall be lost.
-            raise DataError(f"{self.expression!r}: {_first_line(error)}") from error
+            raise DataError(f"{_shown(self.expression)}: {_first_line(error)}") from error
         if truth.dtype not in (pl.Boolean, pl.Null):
             raise ConfigError(
-                f"core.where: {self.expression!r} gives {truth.dtype}, not true or false",
+                f"core.where: {_shown(self.expression)} gives {truth.dtype}, not true or false",
                 fix="write a condition, e.g. length(text) > 100",
             )
         truth = truth.cast(pl.Boolean)
@@ -84,19 +84,13 @@ def parse_condition(expression: str) -> pl.Expr:
     ['a', 'b']
 
     Raises:
-        ConfigError: It is not SQL, or looks at more than one row.
+        ConfigError: It is not SQL, or anything but an expression over the columns of one row.
     """
     try:
         # The brackets make sure that all of it is parsed: older versions of polars ignore what follows an expression.
-        condition = pl.sql_expr(f"({expression}\n)")
-    except pl.exceptions.PolarsError as error:
+        return pl.sql_expr(f"({scalar_sql(expression)})")
+    except (ScalarSqlError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _wrong(expression, error) from error
-    if _looks_at_several_rows(json.loads(condition.meta.serialize(format="json"))):
-        raise ConfigError(
-            f"core.where: {expression!r} looks at more than one row at a time",
-            fix="use functions of one row only; aggregates and windows would depend on how rows are batched",
-        )
-    return condition
 
 
 def _fails_without_rows(frame: pl.DataFrame, condition: pl.Expr) -> bool:
@@ -107,22 +101,16 @@ def _fails_without_rows(frame: pl.DataFrame, condition: pl.Expr) -> bool:
     return False
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
-def _wrong(expression: str, error: Exception) -> ConfigError:
+def _shown(expression: str) -> str:
+    return repr(expression if len(expression) <= _SHOWN_CHARACTERS else expression[:_SHOWN_CHARACTERS] + "…")
+
+
+def _wrong(expression: str, error: BaseException) -> ConfigError:
     return ConfigError(
-        f"core.where: {expression!r} is not a SQL condition: {_first_line(error)}",
+        f"core.where: {_shown(expression)} is not a SQL condition: {_first_line(error)}",
         fix="write it as after WHERE, with text in single quotes, e.g. lang = 'en' AND score > 0.5",
     )
-
-
-def _looks_at_several_rows(node: Any) -> bool:
-    """Search the tree of an expression for aggregates, windows and the row count."""
-    if isinstance(node, dict):
-        inner = [value for key, value in node.items() if key not in _LEAVES]
-        return any(key in _SEVERAL_ROWS for key in node) or _looks_at_several_rows(inner)
-    if isinstance(node, list):
-        return any(_looks_at_several_rows(each) for each in node)
-    return node in _SEVERAL_ROWS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,9 +14,10 @@ from curator_audio.sound.decoding import Span
 from curator_audio.sound.encoding import cut, fits_flac
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import OFFSET_COLUMN, Clip
-from curator_core.errors import DataError
+from curator_core.errors import DataError, LocationError
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN, URI_COLUMN
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.io.row_files import RowFile
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import SOURCE_COLUMN, TableBatch
@@ -28,36 +28,10 @@ if TYPE_CHECKING:
     from curator_audio.audio_info import AudioInfo
     from curator_core.stage import Columns
 
-__all__ = ["ManifestRows", "resolve"]
+__all__ = ["ManifestRows"]
 
 _REFERENCE: Mapping[str, pa.DataType] = {URI_COLUMN: pa.string(), OFFSET_COLUMN: pa.float64(), **AUDIO_COLUMNS}
 _CONTENT: Mapping[str, pa.DataType] = {BYTES_COLUMN: pa.large_binary(), SIZE_COLUMN: pa.int64()}
-
-
-def resolve(path: str, manifest: str) -> str:
-    """Return where a file that a manifest names is.
-
-    >>> resolve("clips/a.wav", "data/train.jsonl"), resolve("/corpus/a.wav", "data/train.jsonl")
-    ('data/clips/a.wav', '/corpus/a.wav')
-    >>> resolve("clips/a.wav", "s3://speech/train.jsonl")
-    's3://speech/clips/a.wav'
-
-    Args:
-        path: As it stands in the manifest: relative to the folder of the manifest, absolute, or a URL.
-        manifest: Path or URL of the manifest.
-
-    Raises:
-        DataError: The URL is one of another place than the manifest's; a manifest must not make a run fetch from
-            anywhere.
-    """
-    protocol = manifest.partition("://")[0] if "://" in manifest else None
-    if "://" in path:
-        if path.partition("://")[0] != protocol:
-            raise DataError(f"{path!r} is a URL, and the manifest is not in the same place; fetch the files first")
-        return path
-    inner = manifest if protocol is None else manifest.partition("://")[2]
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path))
-    return joined if protocol is None else f"{protocol}://{joined.lstrip('/')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +59,7 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
         with_bytes: Read the files, and cut the parts out of them.
         batch_bytes: Size of a table with content.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
+        allowed_locations: Folders or URL prefixes whose files lines may name, beside the place of the manifest.
     """
 
     path_field: str = "audio_filepath"
@@ -93,6 +68,7 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
     with_bytes: bool = field(default=False, kw_only=True)
     batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
+    allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     thread_safe: ClassVar[bool] = True
 
@@ -137,39 +113,42 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
         )
         manifests = _values(task, SOURCE_COLUMN, pl.String)
         for path, span, manifest in zip(paths, spans, manifests, strict=True):
-            yield self._attempt(path, span, manifest or "", opener)
+            yield self._attempt(path, span, manifest, opener)
 
-    def _attempt(self, path: Any, span: tuple[Any, Any], manifest: str, opener: _Opener) -> _Found | DataError:
+    def _attempt(self, path: Any, span: tuple[Any, Any], manifest: str | None, opener: _Opener) -> _Found | DataError:
         for value in (path, *span):
             if isinstance(value, DataError):
                 return value
         if not path:
             return DataError(f"the row has no {self.path_field!r}")
         try:
-            return self._find(resolve(path, manifest), *span, opener)
+            return self._find(RowFile(path, manifest, tuple(self.allowed_locations or ())), *span, opener)
         except DataError as error:
             return error
 
-    def _find(self, uri: str, offset: float | None, duration: float | None, opener: _Opener) -> _Found:
+    def _find(self, file: RowFile, offset: float | None, duration: float | None, opener: _Opener) -> _Found:
+        uri = file.location().path
         try:
-            info = opener.info(uri)
+            info = opener.info(file)
             if offset is None:
                 span, seconds = None, info.duration_s
             else:
                 seconds = info.duration_s - offset if duration is None else duration
                 span = Span(offset, offset + seconds)
                 span.check(info.duration_s)
-            content = self._content(uri, span, info) if self.with_bytes else None
+            content = self._content(file, span, info) if self.with_bytes else None
+        except LocationError:
+            raise
         except DataError as error:
             raise DataError(f"{uri}: {error.message.removeprefix(f'{uri}: ')}") from error
         size = None if content is None else len(content)
         return _Found(uri, offset, seconds, info.sample_rate, info.channels, info.format, content, size)
 
-    def _content(self, uri: str, span: Span | None, info: AudioInfo) -> bytes:
+    def _content(self, source: RowFile, span: Span | None, info: AudioInfo) -> bytes:
         if span is not None:
-            (content,) = cut(Clip(uri), [span], AudioLimits(), file_format="flac" if fits_flac(info) else "wav")
+            (content,) = cut(Clip(source), [span], AudioLimits(), file_format="flac" if fits_flac(info) else "wav")
             return content
-        with Clip(uri).open() as file:
+        with source.open() as file:
             content = file.read(self.max_file_bytes + 1)
         if len(content) > self.max_file_bytes:
             raise DataError(f"the file is larger than max_file_bytes={self.max_file_bytes:,}")
@@ -180,12 +159,12 @@ class _Opener:
     """Look into files, once for neighbouring rows of the same file."""
 
     def __init__(self) -> None:
-        self._last: tuple[str, AudioInfo] | None = None
+        self._last: tuple[RowFile, AudioInfo] | None = None
 
-    def info(self, uri: str) -> AudioInfo:
-        if self._last is None or self._last[0] != uri:
-            with Clip(uri).open() as file:
-                self._last = (uri, probe_audio(file))
+    def info(self, source: RowFile) -> AudioInfo:
+        if self._last is None or self._last[0] != source:
+            with source.open() as file:
+                self._last = (source, probe_audio(file))
         return self._last[1]
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
 from curator_core.errors import DataError
-from curator_core.io.filesystems import open_slice
+from curator_core.io.row_files import row_files
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
-from curator_core.tasks import FileSlice, TableBatch
+from curator_core.tasks import TableBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,17 +67,17 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def _probe_bytes(self, task: TableBatch) -> list[Outcome]:
         return [
-            _attempt(io.BytesIO, value.as_buffer()) if value.is_valid else None
+            _attempt(partial(io.BytesIO, value.as_buffer())) if value.is_valid else None
             for value in task.data.column(self.bytes_field)
         ]
 
     def _probe_files(self, task: TableBatch) -> list[Outcome]:
-        return [None if path is None else _attempt(open_slice, FileSlice(path)) for path in task.text(self.uri_field)]
+        return [None if file is None else _attempt(file.open) for file in row_files(task, self.uri_field)]
 
 
-def _attempt(open_file: Callable[[Any], BinaryIO], content: Any) -> Outcome:
+def _attempt(open_file: Callable[[], BinaryIO]) -> Outcome:
     try:
-        with open_file(content) as file:
+        with open_file() as file:
             return probe_audio(file)
     except DataError as error:
         return error

@@ -33,6 +33,7 @@ class ReadFolder(FolderReader):
         block_bytes: Bytes of files in a unit of work and in a table.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
     """
 
     with_bytes: bool = field(default=False, kw_only=True)

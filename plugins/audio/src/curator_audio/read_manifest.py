@@ -9,6 +9,7 @@ from curator_audio.batch import AudioBatch
 from curator_audio.manifest_rows import ManifestRows
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
+from curator_core.io.locations import check_allowed_locations
 from curator_core.io.table_reader import ReadTable
 from curator_core.stage import CompositeStage
 from curator_core.tasks import EmptyTask, TableBatch
@@ -26,7 +27,8 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
     """Make a row of every line of a manifest in the style of NeMo.
 
     A line has ``audio_filepath`` and may have ``duration``, ``offset``, ``text`` and more. Paths are relative to
-    the manifest, absolute, or URLs in the place of the manifest. A line with an ``offset`` is the part of its file that
+    the manifest, absolute, or URLs; files must lie in the folder of the manifest, or have its host or bucket, unless
+    ``allowed_locations`` names their place. A line with an ``offset`` is the part of its file that
     begins there and lasts ``duration`` seconds, or to the end; one without is the whole file, whatever ``duration``
     says. The rows have ``uri``, ``offset_s``, ``duration_s``, ``sample_rate``, ``channels`` and ``format`` in place of
     the columns that were read, and all others as they are. A line whose file is missing or is not audio, or whose part
@@ -46,6 +48,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
         batch_bytes: Bytes of content in a table.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
         limit_files: Take only the first so many manifests.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        allowed_locations: Folders or URL prefixes whose files lines may name, beside the place of the manifest:
+            ``/corpus``, ``s3://bucket/prefix``, ``https://host/``. Later stages that open the files need it, too.
     """
 
     paths: str | list[str]
@@ -57,8 +62,13 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
     batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
+    allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     name = "audio.read_manifest"
+
+    def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the manifests, read their lines, and find the files."""
@@ -81,8 +91,15 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
             with_bytes=self.with_bytes,
             batch_bytes=self.batch_bytes,
             max_file_bytes=self.max_file_bytes,
+            allowed_locations=self.allowed_locations,
         )
 
     def _listing(self) -> ListFiles:
-        listing = ListFiles(self.paths, format="jsonl", block_bytes=self.block_bytes, limit_files=self.limit_files)
+        listing = ListFiles(
+            self.paths,
+            format="jsonl",
+            block_bytes=self.block_bytes,
+            limit_files=self.limit_files,
+            follow_links=self.follow_links,
+        )
         return listing.with_(name=f"{self.name}.files")

@@ -29,6 +29,7 @@ class ReadTar(TarReader):
         text_column: Column for ``txt`` members.
         block_bytes: Size of a unit of work and of a table. A larger archive on a local disk is cut between samples.
         limit_files: Take only the first so many archives.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_member_bytes: A larger member is quarantined.
         max_members: Most members of one archive.
         max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.

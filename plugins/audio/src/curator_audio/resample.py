@@ -14,6 +14,7 @@ from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import AudioSource
 from curator_core.errors import ConfigError, DataError
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
@@ -59,6 +60,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
         bytes_field: Column with the encoded audio, replaced; None to open the files and write the column ``bytes``.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     rate: int = 16_000
@@ -68,12 +70,14 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
+    allowed_locations: list[str] | None = None
 
     name = "audio.resample"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         limits = AudioLimits(max_duration_s=self.max_duration_s)
         if not limits.min_rate <= self.rate <= limits.max_rate:
             raise ConfigError(f"{self.name}: rate={self.rate} is not within {limits.min_rate} to {limits.max_rate}")
@@ -99,7 +103,8 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     @property
     def _source(self) -> AudioSource:
-        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
 
     @property
     def _target(self) -> str:

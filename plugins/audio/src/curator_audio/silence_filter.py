@@ -15,6 +15,7 @@ from curator_audio.sound.source import AudioSource
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import add_attributes, keep_readable
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class SilenceFilter(Filter):
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     max_silence_share: float = 0.9
@@ -87,11 +89,13 @@ class SilenceFilter(Filter):
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
+    allowed_locations: list[str] | None = None
 
     name = "audio.silence_filter"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if not 0 <= self.max_silence_share <= 1:
             raise ConfigError(f"{self.name}: max_silence_share={self.max_silence_share} is not a share from 0 to 1")
         if self.frame_s * SPEECH_RATE < 1:
@@ -121,7 +125,8 @@ class SilenceFilter(Filter):
 
     @property
     def _source(self) -> AudioSource:
-        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
 
     def _measure(self, samples: Samples | DataError | None) -> Loudness | DataError | None:
         if samples is None or isinstance(samples, DataError):

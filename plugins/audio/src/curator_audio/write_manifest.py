@@ -11,18 +11,21 @@ import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
 from curator_audio.sound.extensions import audio_extension
-from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, Clip
+from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
 from curator_core.io.folder_writer import FolderWriter
 from curator_core.io.jsonl_writer import write_jsonl
+from curator_core.io.locations import check_allowed_locations
 from curator_core.io.provenance import PROVENANCE_COLUMNS
+from curator_core.io.row_files import row_files
 from curator_core.row_outcomes import keep_readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator_core.io.row_files import RowFile
     from curator_core.stage import Columns
     from curator_core.tasks import FileGroupTask, TableBatch
 
@@ -58,6 +61,7 @@ class WriteManifest(FolderWriter):
         keep_provenance: Also write ``_source`` and ``_row``.
         bytes_field: Column with the encoded audio, for ``files``.
         uri_field: Column with the paths or URLs of the files, for ``references``.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     audio: Literal["files", "references"] = field(default="files", kw_only=True)
@@ -65,8 +69,12 @@ class WriteManifest(FolderWriter):
     keep_provenance: bool = field(default=False, kw_only=True)
     bytes_field: str = field(default=BYTES_COLUMN, kw_only=True)
     uri_field: str = field(default="uri", kw_only=True)
+    allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     name = "audio.write_manifest"
+
+    def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
 
     def inputs(self) -> Columns:
         return [self.bytes_field if self.audio == "files" else self.uri_field, *(self.columns or ())]
@@ -105,12 +113,12 @@ class WriteManifest(FolderWriter):
         return _Line(name, info.duration_s)
 
     def _references(self, task: TableBatch) -> list[_Line | DataError]:
-        uris = task.text(self.uri_field)
+        files = row_files(task, self.uri_field, self.allowed_locations)
         offsets, durations = (
             task.data.column(name).to_pylist() if name in task.columns else [None] * task.num_rows
             for name in (OFFSET_COLUMN, DURATION_COLUMN)
         )
-        return [_refer(*each) for each in zip(uris, offsets, durations, strict=True)]
+        return [_refer(*each) for each in zip(files, offsets, durations, strict=True)]
 
     def _table(self, batch: TableBatch, lines: Sequence[_Line]) -> pa.Table:
         own = {"audio_filepath": pa.string(), "duration": pa.float64()}
@@ -129,17 +137,18 @@ class WriteManifest(FolderWriter):
         return [each.name for each in batch.data.schema if each.name not in told and not _is_binary(each.type)]
 
 
-def _refer(uri: str | None, offset: float | None, duration: float | None) -> _Line | DataError:
-    if uri is None:
+def _refer(source: RowFile | None, offset: float | None, duration: float | None) -> _Line | DataError:
+    if source is None:
         return DataError("the row names no file")
     try:
+        location = source.location().path
         if duration is None:
-            with Clip(uri).open() as file:
+            with source.open() as file:
                 duration = probe_audio(file).duration_s - (offset or 0.0)
     except DataError as error:
         return error
     # The manifest may be anywhere, so a path must not depend on where the run was started.
-    return _Line(uri if "://" in uri else os.path.abspath(uri), duration, offset)  # noqa: PTH100 - beside fsspec's strings
+    return _Line(location if "://" in location else os.path.abspath(location), duration, offset)  # noqa: PTH100
 
 
 def _is_binary(kind: pa.DataType) -> bool:

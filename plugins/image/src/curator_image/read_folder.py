@@ -25,6 +25,7 @@ class ReadFolder(FolderReader):
         block_bytes: Bytes of files in a unit of work and in a table.
         max_file_bytes: A larger file is quarantined.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
     """
 
     name = "image.read_folder"

@@ -24,8 +24,10 @@ class ReadParquet(TableReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: Leave out: it is for lines of text.
-        max_expansion: Leave out: Parquet is compressed inside.
+        max_expansion: Decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Leave out: the checksums of pages are always checked.
     """
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from curator_core.io.row_files import row_files
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curator_core.io.row_files import RowFile
     from curator_core.tasks import TableBatch
 
-__all__ = ["CLIP_COLUMNS", "END_COLUMN", "ID_COLUMN", "START_COLUMN", "Clip", "clip_id", "clips_of"]
+__all__ = ["CLIP_COLUMNS", "END_COLUMN", "ID_COLUMN", "START_COLUMN", "Clip", "VideoSource", "clip_id", "clips_of"]
 
 ID_COLUMN, START_COLUMN, END_COLUMN = "clip_id", "start_s", "end_s"
 CLIP_COLUMNS: Mapping[str, pa.DataType] = {
@@ -34,29 +37,42 @@ class Clip:
         start_s: Time of its first frame, counted from the first frame of the file.
         end_s: Time at which it ends; None for the end of the file.
         content: The bytes of the file, where they are at hand.
+        file: The file, as the row names it; checked when it is opened. None where the caller names it, not a row.
     """
 
     uri: str
     start_s: float = 0.0
     end_s: float | None = None
     content: bytes | None = None
+    file: RowFile | None = None
 
 
-def clips_of(batch: TableBatch, uri_field: str, bytes_field: str | None = None) -> list[Clip | None]:
-    """Return the clip of each row, or None for a row that names no file.
+@dataclass(frozen=True, slots=True)
+class VideoSource:
+    """Which columns of a batch say where its videos are.
 
     Args:
-        batch: The rows.
         uri_field: Column with the paths.
         bytes_field: Column with the content of the files; they are opened by their paths where it is None.
+        allowed_locations: Folders whose files rows may name beside the place they were read from.
     """
-    uris = batch.text(uri_field).to_list()
-    contents = [None] * len(uris) if bytes_field is None else batch.series(bytes_field).to_list()
+
+    uri_field: str
+    bytes_field: str | None = None
+    allowed_locations: Sequence[str] | None = None
+
+
+def clips_of(batch: TableBatch, source: VideoSource) -> list[Clip | None]:
+    """Return the clip of each row, or None for a row that names no file."""
+    files = row_files(batch, source.uri_field, source.allowed_locations)
+    contents = [None] * len(files) if source.bytes_field is None else batch.series(source.bytes_field).to_list()
     starts, ends = (_seconds(batch, name) for name in (START_COLUMN, END_COLUMN))
-    rows = zip(uris, starts, ends, contents, strict=True)
+    rows = zip(files, starts, ends, contents, strict=True)
     return [
-        None if uri is None or (bytes_field is not None and content is None) else Clip(uri, start or 0.0, end, content)
-        for uri, start, end, content in rows
+        None
+        if file is None or (source.bytes_field is not None and content is None)
+        else Clip(file.value, start or 0.0, end, content, file)
+        for file, start, end, content in rows
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError
+from curator_core.io.locations import check_allowed_locations
 from curator_core.models.image_encoder import ImageEncoderSettings
 from curator_core.models.torch_device import Precision
 from curator_core.stage import CompositeStage
@@ -45,6 +46,7 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     model: str
@@ -61,10 +63,12 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.embed"
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if self.count < 1:
             raise ConfigError(f"{self.name}: count must be at least 1, got {self.count}")
         self._settings().check(self.name)
@@ -98,6 +102,7 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
             uri_field=self.uri_field,
             bytes_field=self.bytes_field,
             limits=self.limits,
+            allowed_locations=self.allowed_locations,
         )
         return [frames.with_(name=f"{type(self).name}.frames"), embed]
 

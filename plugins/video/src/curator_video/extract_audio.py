@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import pyarrow as pa
 
 from curator_core.errors import ConfigError
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.audio_track import Layout, decode_sound, flac_file, wav_file
 from curator_video.batch import VideoBatch
+from curator_video.clip import VideoSource
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
@@ -41,6 +43,7 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     rate: int = 16_000
@@ -50,12 +53,14 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.extract_audio"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if not 1000 <= self.rate <= 192_000:  # noqa: PLR2004 - what audio formats know
             raise ConfigError(f"{self.name}: rate must be 1,000 to 192,000, got {self.rate}")
 
@@ -70,11 +75,15 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
 
     def process(self, task: VideoBatch) -> VideoBatch | None:
         """Add the sound; a video whose track cannot be decoded is quarantined."""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._extract)
+        outcomes = for_each_clip(task, self._source, self._extract)
         batch, files = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not files:
             return None
         return batch.with_column(self.column, pa.array(files, pa.large_binary()))
+
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
     def _extract(self, clip: Clip) -> bytes | None:
         with open_video(clip, self.limits) as video:

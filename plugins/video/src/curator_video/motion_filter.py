@@ -9,7 +9,9 @@ import polars as pl
 
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict, check_range
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import keep_readable
+from curator_video.clip import VideoSource
 from curator_video.limits import VideoLimits
 from curator_video.motion import by_differences, by_vectors
 from curator_video.opening import open_video, quieten_ffmpeg
@@ -44,6 +46,7 @@ class MotionFilter(Filter):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     min_motion: float = 0.01
@@ -53,11 +56,13 @@ class MotionFilter(Filter):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.motion_filter"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         check_range(self.name, min_motion=self.min_motion, max_motion=self.max_motion)
         if self.max_frames < 2:  # noqa: PLR2004 - motion needs two frames
             raise ConfigError(f"{self.name}: max_frames must be at least 2, got {self.max_frames}")
@@ -80,13 +85,17 @@ class MotionFilter(Filter):
         """Score every row; one that cannot be decoded has no score."""
         return self._verdict([None if isinstance(each, DataError) else each for each in self._outcomes(batch)])
 
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+
     def _outcomes(self, batch: TableBatch) -> list[float | DataError | None]:
         """Return the motion of every row: as it was measured before, else as it is measured now."""
         if self.motion_field is None:
-            return for_each_clip(batch, self.uri_field, self.bytes_field, self._measure)
+            return for_each_clip(batch, self._source, self._measure)
         known = batch.series(self.motion_field).cast(pl.Float64)
         missing = batch.with_data(batch.data.filter(known.is_null().to_arrow()))
-        measured = iter(for_each_clip(missing, self.uri_field, self.bytes_field, self._measure))
+        measured = iter(for_each_clip(missing, self._source, self._measure))
         return [next(measured) if each is None else each for each in known.to_list()]
 
     def _verdict(self, motion: list[float | None]) -> Verdict:

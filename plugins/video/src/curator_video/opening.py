@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import av
 
 from curator_core.errors import DataError
+from curator_core.io.row_files import RowFile
 from curator_video.limits import Deadline
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def quieten_ffmpeg() -> None:
 
 def _open(clip: Clip, limits: VideoLimits) -> InputContainer:
     # "file:" keeps FFmpeg from reading a protocol into a path such as "concat:a|b".
-    file = f"file:{clip.uri}" if clip.content is None else io.BytesIO(clip.content)
+    file = f"file:{_path(clip)}" if clip.content is None else io.BytesIO(clip.content)
     return av.open(
         file,
         mode="r",
@@ -129,6 +130,11 @@ def _open(clip: Clip, limits: VideoLimits) -> InputContainer:
         metadata_errors="replace",
         timeout=limits.timeout_s,
     )
+
+
+def _path(clip: Clip) -> str:
+    """Return the path of a clip's file, which FFmpeg opens itself: a regular file that the row may name."""
+    return (clip.file or RowFile(clip.uri, clip.uri)).local_path()
 
 
 def _video_stream(container: InputContainer, uri: str, limits: VideoLimits) -> VideoStream:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
-from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN, clip_id
+from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN, VideoSource, clip_id
 from curator_video.limits import VideoLimits
 from curator_video.opening import quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
@@ -68,7 +68,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         probe = partial(probe_video, limits=self.limits, verify=self.verify)
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, probe)
+        outcomes = for_each_clip(task, VideoSource(self.uri_field, self.bytes_field), probe)
         batch, infos = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not infos:
             return None

@@ -35,6 +35,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         paths: Local files, folders or globs. In folders, files with the extension of a common video format are taken.
         block_bytes: Bytes of files in a unit of work.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_field``.
         verify: How closely to look at a file: decode its first frame (``first_frame``), read all of it (``packets``:
             finds truncated files), or decode all of it (``frames``).
@@ -44,6 +45,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     paths: str | list[str]
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     with_bytes: bool = field(default=False, kw_only=True)
     verify: Verify = field(default="first_frame", kw_only=True)
     limits: VideoLimits = field(default=VideoLimits(), kw_only=True)
@@ -61,7 +63,11 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
         files = ListFiles(
-            self.paths, extensions=list(EXTENSIONS), block_bytes=self.block_bytes, limit_files=self.limit_files
+            self.paths,
+            extensions=list(EXTENSIONS),
+            block_bytes=self.block_bytes,
+            limit_files=self.limit_files,
+            follow_links=self.follow_links,
         )
         rows = ReadFiles(with_bytes=self.with_bytes, batch_bytes=self.block_bytes, batch_type=VideoBatch)
         probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)

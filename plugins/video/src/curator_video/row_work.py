@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curator_core.tasks import TableBatch
-    from curator_video.clip import Clip
+    from curator_video.clip import Clip, VideoSource
 
 __all__ = ["UNREADABLE", "for_each_clip"]
 
@@ -21,11 +21,9 @@ UNREADABLE = "UnreadableVideo"
 T = TypeVar("T")
 
 
-def for_each_clip(
-    batch: TableBatch, uri_field: str, bytes_field: str | None, work: Callable[[Clip], T]
-) -> list[T | DataError | None]:
+def for_each_clip(batch: TableBatch, source: VideoSource, work: Callable[[Clip], T]) -> list[T | DataError | None]:
     """Return what ``work`` makes of each row's clip, or the error; None for a row that names no file."""
-    return [_attempt(clip, work) for clip in clips_of(batch, uri_field, bytes_field)]
+    return [_attempt(clip, work) for clip in clips_of(batch, source)]
 
 
 def _attempt(clip: Clip | None, work: Callable[[Clip], T]) -> T | DataError | None:

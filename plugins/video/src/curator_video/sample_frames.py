@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import pyarrow as pa
 
 from curator_core.errors import ConfigError
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
+from curator_video.clip import VideoSource
 from curator_video.frame_jpeg import JpegEncoder
 from curator_video.frame_times import evenly_spaced, every_seconds, frames_at
 from curator_video.limits import VideoLimits
@@ -48,6 +50,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     count: int | None = None
@@ -61,12 +64,14 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.sample_frames"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if self.count is not None and self.every_s is not None:
             raise ConfigError(f"{self.name}: give count or every_s, not both")
         if (self.count is not None and self.count < 1) or (self.every_s is not None and self.every_s <= 0):
@@ -85,7 +90,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
 
     def process(self, task: VideoBatch) -> VideoBatch | None:
         """Add the frames; a row that names no file gets none."""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._sample)
+        outcomes = for_each_clip(task, self._source, self._sample)
         batch, samples = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not samples:
             return None
@@ -100,6 +105,10 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         batch = batch.with_data(batch.data.take(pa.array([row for row, _, _ in flat], pa.int64())))
         batch = batch.with_column(pictures, pa.array([content for _, _, content in flat], pa.large_binary()))
         return batch.with_column(times, pa.array([time_s for _, time_s, _ in flat], pa.float64()))
+
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
     @property
     def _picture_column(self) -> str:

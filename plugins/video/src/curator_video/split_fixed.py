@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from curator_core.errors import ConfigError
+from curator_core.io.locations import check_allowed_locations
 from curator_core.recording import current
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
+from curator_video.clip import VideoSource
 from curator_video.fan_out import SPLIT_COLUMNS, fan_out
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
@@ -44,6 +46,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     length_s: float = 10.0
@@ -53,12 +56,14 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.split_fixed"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if self.length_s <= 0 or (self.stride_s is not None and self.stride_s <= 0) or self.min_rest_s < 0:
             raise ConfigError(
                 f"{self.name}: length_s={self.length_s} and stride_s={self.stride_s} must be positive, "
@@ -76,7 +81,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
 
     def process(self, task: VideoBatch) -> VideoBatch | None:
         """Return one row per clip."""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._cut)
+        outcomes = for_each_clip(task, self._source, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
         for each in spans:
             if each is not None and not each:
@@ -84,6 +89,10 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
         spans = self._with_frames(batch, spans)
         clips = fan_out(batch, spans, self.uri_field)
         return clips if clips.num_rows or not task.num_rows else None
+
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
     def _cut(self, clip: Clip) -> list[Span]:
         end_s = clip.end_s

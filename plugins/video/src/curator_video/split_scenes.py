@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_core.errors import ConfigError
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
+from curator_video.clip import VideoSource
 from curator_video.fan_out import SPLIT_COLUMNS, fan_out
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
@@ -47,6 +49,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     detector: Detector = "adaptive"
@@ -58,12 +61,14 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
+    allowed_locations: list[str] | None = None
 
     name = "video.split_scenes"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if self.min_scene_s < 0 or self.width < 16 or self.motion_frames < 2:  # noqa: PLR2004 - nothing to be seen
             raise ConfigError(
                 f"{self.name}: min_scene_s={self.min_scene_s}, width={self.width} or "
@@ -83,13 +88,17 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
 
     def process(self, task: VideoBatch) -> VideoBatch | None:
         """Return one row per scene."""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, self._cut)
+        outcomes = for_each_clip(task, self._source, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
         clips = fan_out(batch, spans, self.uri_field)
         if self.motion_column is not None:
             motion = [value for each in spans for value in ([None] if each is None else [span.motion for span in each])]
             clips = clips.with_column(self.motion_column, pa.array(motion, pa.float64()))
         return clips if clips.num_rows or not task.num_rows else None
+
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
     def _cut(self, clip: Clip) -> list[Span]:
         with open_video(clip, self.limits, threads=max(1, int(self.resources.cpus))) as video:

@@ -11,9 +11,10 @@ import pyarrow as pa
 from curator_core.errors import ConfigError, DataError
 from curator_core.io import atomic_output, write_jsonl, write_parquet
 from curator_core.io.folder_writer import FolderWriter
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import add_attributes, keep_readable
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
-from curator_video.clip import ID_COLUMN, clip_id
+from curator_video.clip import ID_COLUMN, VideoSource, clip_id
 from curator_video.clip_copy import copy_clip, plan_copy
 from curator_video.clip_encode import VideoCodec, encode_clip, quieten_encoders
 from curator_video.limits import VideoLimits
@@ -70,6 +71,7 @@ class WriteClips(FolderWriter):
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
+        allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     mode: Literal["auto", "copy", "encode"] = field(default="auto", kw_only=True)
@@ -80,11 +82,13 @@ class WriteClips(FolderWriter):
     uri_field: str = field(default="uri", kw_only=True)
     bytes_field: str | None = field(default=None, kw_only=True)
     limits: VideoLimits = field(default=VideoLimits(), kw_only=True)
+    allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     name = "video.write_clips"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if not 0 <= self.crf <= 63:  # noqa: PLR2004 - the scale of both encoders
             raise ConfigError(f"{self.name}: crf must be 0 to 63, got {self.crf}")
 
@@ -100,7 +104,7 @@ class WriteClips(FolderWriter):
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write the clips of a batch, then the manifest; return all files, or None where there are none."""
         stem = self.file_stem(task.task_id) if task.num_rows else ""
-        outcomes = for_each_clip(task, self.uri_field, self.bytes_field, lambda clip: self._write(stem, clip))
+        outcomes = for_each_clip(task, self._source, lambda clip: self._write(stem, clip))
         batch, written = keep_readable(task, outcomes, error_type=UNREADABLE)
         has_file = pa.array([each is not None for each in written], pa.bool_())
         batch = batch.with_data(batch.data.filter(has_file))
@@ -112,6 +116,10 @@ class WriteClips(FolderWriter):
         path = self.file_path(f"{stem}.{self.manifest}")
         sizes[path] = write_jsonl(table, path) if self.manifest == "jsonl" else write_parquet(table, path)
         return self.written(task, sizes, rows=len(files))
+
+    @property
+    def _source(self) -> VideoSource:
+        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
     def _write(self, stem: str, clip: Clip) -> _Written:
         """Write one clip."""

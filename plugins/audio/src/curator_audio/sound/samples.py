@@ -16,6 +16,7 @@ import polars as pl
 from curator_audio.sound.decoding import SPEECH_RATE, decode_mono
 from curator_core.derived import derived
 from curator_core.errors import DataError
+from curator_core.io.row_files import RowFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +91,7 @@ def _empty_rows(count: int) -> pl.DataFrame:
 
 
 def _samples_of(clip: Clip, row: _Row, source: AudioSource, rate: int) -> Samples | DataError:
-    origin = (clip.content if isinstance(clip.content, str) else None, clip.span)
+    origin = (clip.content if isinstance(clip.content, RowFile) else None, clip.span)
     samples = row.samples
     if samples is not None and row.origin == origin:
         return samples

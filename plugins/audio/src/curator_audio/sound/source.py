@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from curator_audio.sound.decoding import Span
 from curator_core.errors import StageError
-from curator_core.io.filesystems import open_slice
-from curator_core.tasks import FileSlice
+from curator_core.io.row_files import RowFile, row_files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import BinaryIO
 
     from curator_audio.sound.limits import AudioLimits
@@ -31,23 +31,21 @@ class Clip:
     """The encoded sound of one row.
 
     Args:
-        content: Its bytes, or the path or URL of its file.
+        content: Its bytes, or its file.
         span: Which part of it; all, where None.
     """
 
-    content: pa.Buffer | str
+    content: pa.Buffer | RowFile
     span: Span | None = None
 
     def open(self) -> BinaryIO:
         """Open it for reading.
 
         Raises:
+            LocationError: The row may not name the file.
             DataError: The file is not there or may not be read.
         """
-        if isinstance(self.content, str):
-            file: BinaryIO = open_slice(FileSlice(self.content))
-            return file
-        return io.BytesIO(self.content)
+        return self.content.open() if isinstance(self.content, RowFile) else io.BytesIO(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,13 @@ class AudioSource:
         uri_field: Column with the paths or URLs of the files. Where the batch has the column ``offset_s``, a value in
             it makes the row a part of its file, ``duration_s`` long.
         limits: Caps on what is decoded.
+        allowed_locations: Folders or URL prefixes that rows may name beside the place they were read from.
     """
 
     bytes_field: str | None
     uri_field: str
     limits: AudioLimits
+    allowed_locations: Sequence[str] | None = None
 
     @property
     def column(self) -> str:
@@ -78,10 +78,8 @@ class AudioSource:
         """
         if self.bytes_field is None:
             spans = _spans(batch)
-            return [
-                None if uri is None else Clip(uri, span)
-                for uri, span in zip(batch.text(self.uri_field), spans, strict=True)
-            ]
+            files = row_files(batch, self.uri_field, self.allowed_locations)
+            return [None if file is None else Clip(file, span) for file, span in zip(files, spans, strict=True)]
         batch.check_column(self.bytes_field)
         column = batch.data.column(self.bytes_field)
         if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):

@@ -16,6 +16,7 @@ from curator_audio.speech.pocketsphinx_recogniser import PocketsphinxRecogniser
 from curator_audio.speech.transformers_recogniser import TransformersRecogniser
 from curator_core.errors import ConfigError, DataError, MissingPackageError
 from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.io.locations import check_allowed_locations
 from curator_core.models.model_folder import check_model_name, find_model_folder
 from curator_core.models.torch_device import Precision, limit_threads, may_use_gpu, restore_threads
 from curator_core.row_outcomes import keep_readable
@@ -66,6 +67,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     model: str | None = None
@@ -82,12 +84,14 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
+    allowed_locations: list[str] | None = None
 
     name = "audio.asr"
     fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if (self.model is None) == (self.backend == "transformers"):
             raise ConfigError(
                 f"{self.name}: the backend {self.backend!r} {'needs a' if self.model is None else 'takes no'} model",
@@ -172,7 +176,8 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
 
     @property
     def _source(self) -> AudioSource:
-        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
 
     def _folder(self, model: str) -> Path:
         return find_model_folder(

@@ -14,6 +14,7 @@ from curator_audio.speech.dnsmos import Dnsmos
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import add_attributes, keep_readable
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Quality(Filter):
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     min_overall: float | None = None
@@ -63,10 +65,12 @@ class Quality(Filter):
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
+    allowed_locations: list[str] | None = None
 
     name = "audio.quality"
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if self.hop_s <= 0:
             raise ConfigError(f"{self.name}: hop_s={self.hop_s} is not positive")
 
@@ -105,7 +109,8 @@ class Quality(Filter):
 
     @property
     def _source(self) -> AudioSource:
-        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
 
     def _rate(self, samples: Samples | DataError | None) -> QualityScores | DataError | None:
         if samples is None or isinstance(samples, DataError):

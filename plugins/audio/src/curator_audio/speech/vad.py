@@ -18,6 +18,7 @@ from curator_audio.speech.speech_segments import SegmentRules, find_segments
 from curator_core.errors import ConfigError, DataError
 from curator_core.filter import Filter, Verdict
 from curator_core.io.folder_reader import BYTES_COLUMN
+from curator_core.io.locations import check_allowed_locations
 from curator_core.row_outcomes import add_attributes, keep_readable
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Vad(Filter):
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
+        allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     output: Literal["segments", "columns"] = "segments"
@@ -108,11 +110,13 @@ class Vad(Filter):
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
+    allowed_locations: list[str] | None = None
 
     name = "audio.vad"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_allowed_locations(self.name, self.allowed_locations)
         if not 0 < self.threshold < 1:
             raise ConfigError(f"{self.name}: threshold={self.threshold} is not a probability between 0 and 1")
         if self.max_segment_s is not None and self.max_segment_s < max(2 * WINDOW_S, self.min_segment_s):
@@ -159,7 +163,8 @@ class Vad(Filter):
 
     @property
     def _source(self) -> AudioSource:
-        return AudioSource(self.bytes_field, self.uri_field, AudioLimits(max_duration_s=self.max_duration_s))
+        limits = AudioLimits(max_duration_s=self.max_duration_s)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
 
     def _find(self, samples: Samples | DataError | None) -> _Speech | DataError:
         if isinstance(samples, DataError):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from curator_core.tasks import TableBatch
-    from curator_text.kernels.native import NativeKernel
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["MetricGroup"]
@@ -39,14 +38,12 @@ class MetricGroup:
         name: Unique name, with all parameters that change the values (the way words are split, say).
         measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
             ``rows`` of what it is given.
-        compiled: Whether it calls kernels of :mod:`curator_text.kernels` that numba loads.
-        native: Kernels that it calls without numba.
+        compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
     """
 
     name: str
     measure: Callable[[TextBytes], Mapping[str, NDArray[Any]]]
     compiled: bool = False
-    native: tuple[NativeKernel, ...] = ()
 
     def of(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
         """Return the metrics of a batch's documents, one column each, null where the text is null."""
@@ -67,8 +64,6 @@ class MetricGroup:
 
     def prepare(self) -> None:
         """Compile what measuring needs, if nobody on this machine has done so before."""
-        for kernel in self.native:
-            kernel.load()
         if not self.compiled:
             return
         from curator_text.kernels.compiling import compile_once

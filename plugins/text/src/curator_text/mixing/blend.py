@@ -76,6 +76,7 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
         shuffle: Mix the rows of each batch; else they come source by source.
         seed: Another seed gives another choice and order.
         block_bytes: Size of a unit of work and of a table.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
     """
 
     sources: dict[str, BlendSource]
@@ -87,6 +88,7 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
     shuffle: bool = field(default=True, kw_only=True)
     seed: int = field(default=0, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
 
     name = "text.blend"
 
@@ -163,7 +165,8 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
 
     def _files(self, name: str) -> ListFiles:
         source = self.blend.sources[name]
-        files = ListFiles(source.paths, format=source.format, columns=self.blend.columns)
+        links = self.blend.follow_links
+        files = ListFiles(source.paths, format=source.format, columns=self.blend.columns, follow_links=links)
         return files.with_(name=f"{self.blend.name}.files")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_core.io.formats import format_named, sniff_columns
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.piece_reader import PieceReader
+from curator_core.recording import Recording
 from curator_core.stage import CompositeStage, ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
 from curator_text.batch import DocumentBatch
@@ -35,6 +36,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         split: Splits to read.
         block_bytes: Size of a unit of work.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         columns: Columns that will be read.
     """
 
@@ -42,6 +44,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     split: str | list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
 
     def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:
@@ -52,13 +55,14 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the dataset is there, and find its columns in the first file."""
-        files = self._files()
+        with Recording().active():  # the run itself reports what must not be read
+            files = self._files()
         found = sniff_columns(files[0], format_of(files[0].path) or "") if files else None
         names = self.columns if self.columns is not None else found
         return None if names is None else _with_provenance(names)
 
     def _files(self) -> list[FileEntry]:
-        files = chosen_files(self.path, self.split)
+        files = chosen_files(self.path, self.split, follow_links=self.follow_links)
         return [entry for entry in files if format_of(entry.path) is not None][: self.limit_files]
 
 
@@ -101,8 +105,10 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -112,8 +118,10 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
     columns: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    max_columns: int = field(default=Limits().max_columns, kw_only=True)
     verify: bool = field(default=True, kw_only=True)
 
     name = "text.read_hf"
@@ -124,7 +132,12 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
         reader = ReadHfPieces(
             columns=self._columns(),
             batch_bytes=self.block_bytes,
-            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
+            limits=Limits(
+                max_record_bytes=self.max_record_bytes,
+                max_expansion=self.max_expansion,
+                max_columns=self.max_columns,
+                verify=self.verify,
+            ),
             batch_type=self.batch_type,
         )
         return [self._listing(), reader.with_(name=self.name)]
@@ -141,6 +154,7 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
             split=self.split,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
             columns=self._columns(),
         )
         return listing.with_(name=f"{self.name}.files")

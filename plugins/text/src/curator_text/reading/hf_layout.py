@@ -12,9 +12,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.errors import ConfigError, LocationError, UnknownNameError
 from curator_core.io.filesystems import open_filesystem
 from curator_core.io.formats import FORMATS
+from curator_core.io.list_stage import report_refused
+from curator_core.io.locations import check_location
 from curator_core.io.paths import list_files
 
 if TYPE_CHECKING:
@@ -47,8 +49,8 @@ def format_of(path: str) -> str | None:
     return next((name for name, each in FORMATS.items() if path.lower().endswith(each.extensions)), None)
 
 
-def dataset_splits(folder: str) -> dict[str, list[FileEntry]]:
-    """Return the data files of a dataset by split.
+def dataset_splits(folder: str, *, follow_links: bool = False) -> dict[str, list[FileEntry]]:
+    """Return the data files of a dataset by split; a link out of the folder is reported for quarantine.
 
     Raises:
         ConfigError: The folder holds no dataset.
@@ -60,25 +62,26 @@ def dataset_splits(folder: str) -> dict[str, list[FileEntry]]:
         )
     names = _read_json(folder, "dataset_dict.json")
     if names is not None:
-        return {split: _saved_files(f"{folder.rstrip('/')}/{split}") for split in names["splits"]}
+        return {split: _saved_files(_beside(folder, "dataset_dict.json", split)) for split in names["splits"]}
     if _read_json(folder, "state.json") is not None:
         split = (_read_json(folder, "state.json") or {}).get("_split") or _ONLY_SPLIT
         return {str(split): _saved_files(folder)}
-    return _by_name(folder, inner)
+    return _by_name(folder, inner, follow_links=follow_links)
 
 
-def chosen_files(folder: str, split: str | Sequence[str] | None) -> list[FileEntry]:
+def chosen_files(folder: str, split: str | Sequence[str] | None, *, follow_links: bool = False) -> list[FileEntry]:
     """Return the files of the splits asked for.
 
     Args:
         folder: The dataset.
         split: Names of splits; ``*`` for all; None where there is only one.
+        follow_links: Take files that links outside of the folder lead to.
 
     Raises:
         ConfigError: There are several splits, and none was asked for.
         UnknownNameError: There is no split of that name.
     """
-    splits = dataset_splits(folder)
+    splits = dataset_splits(folder, follow_links=follow_links)
     if split is None and len(splits) > 1:
         raise ConfigError(
             f"{folder!r} has the splits {', '.join(splits)}, and training data should not be mixed with test data",
@@ -104,13 +107,28 @@ def _saved_files(folder: str) -> list[FileEntry]:
     if not files:
         return []
     # Files named in full are taken as they are, also those whose names begin with an underscore.
-    return list_files([f"{folder.rstrip('/')}/{each['filename']}" for each in files])
+    return list_files([_beside(folder, "state.json", each["filename"]) for each in files])
 
 
-def _by_name(folder: str, inner: str) -> dict[str, list[FileEntry]]:
+def _beside(folder: str, named_by: str, name: object) -> str:
+    """Return the path of a file or folder that a file of the dataset names: one in the same folder.
+
+    Raises:
+        ConfigError: It is elsewhere, or has no name.
+    """
+    origin = f"{folder.rstrip('/')}/{named_by}"
+    try:
+        return check_location(str(name), origin=origin).path
+    except LocationError as error:
+        raise ConfigError(
+            f"{origin} names {str(name)!r}, which is not in its folder", fix="save the dataset again, in one folder"
+        ) from error
+
+
+def _by_name(folder: str, inner: str, *, follow_links: bool) -> dict[str, list[FileEntry]]:
     extensions = [extension for each in FORMATS.values() for extension in each.extensions]
     splits: dict[str, list[FileEntry]] = {}
-    for entry in list_files(folder, extensions=extensions):
+    for entry in list_files(folder, extensions=extensions, follow_links=follow_links, on_refused=report_refused):
         path = entry.path.rpartition(inner.strip("/"))[2].strip("/")
         if posixpath.basename(path) not in _SIDE_FILES and not posixpath.basename(path).startswith("cache-"):
             splits.setdefault(_split_of(path), []).append(entry)

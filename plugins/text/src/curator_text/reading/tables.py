@@ -28,8 +28,10 @@ class DocumentReader(TableReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -70,8 +72,10 @@ class ReadJsonl(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -92,8 +96,10 @@ class ReadParquet(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -114,8 +120,10 @@ class ReadCsv(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 
@@ -136,8 +144,10 @@ class ReadArrow(DocumentReader):
         columns: Columns to read; all, where None.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer line of JSON is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
+        max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
     """
 

@@ -184,6 +184,7 @@ class ReadText(CompositeStage[EmptyTask, TableBatch]):
         extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
         block_bytes: Size of a unit of work and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_file_bytes: A larger file is quarantined where a document is a file.
         max_record_bytes: A longer line or paragraph is quarantined.
         max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
@@ -198,6 +199,7 @@ class ReadText(CompositeStage[EmptyTask, TableBatch]):
     extensions: list[str] | None = field(default=None, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
@@ -254,6 +256,7 @@ class ReadText(CompositeStage[EmptyTask, TableBatch]):
             extensions=[each + outer for each in inner for outer in ("", *COMPRESSED_EXTENSIONS)],
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
             splittable=self.per == "line",
         )
         return listing.with_(name=f"{self.name}.files")

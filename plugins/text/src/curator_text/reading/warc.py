@@ -162,6 +162,7 @@ class ReadWarc(CompositeStage[EmptyTask, TableBatch]):
         raw: Give out ``html`` as bytes, as the server sent it.
         block_bytes: Size of a unit of work of small files, and of a table.
         limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_record_bytes: A longer record, or a page that expands to more, is quarantined.
         max_expansion: Decompressed bytes allowed per compressed byte of a record, against decompression bombs.
         verify: Check the digests of records in files whose compression has no checksums.
@@ -173,6 +174,7 @@ class ReadWarc(CompositeStage[EmptyTask, TableBatch]):
     raw: bool = field(default=False, kw_only=True)
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
     verify: bool = field(default=True, kw_only=True)
@@ -213,6 +215,7 @@ class ReadWarc(CompositeStage[EmptyTask, TableBatch]):
             extensions=list(WARC_EXTENSIONS),
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
+            follow_links=self.follow_links,
         )
         return listing.with_(name=f"{self.name}.files")
 

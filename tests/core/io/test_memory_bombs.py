@@ -1,0 +1,296 @@
+"""Small files that would take memory out of proportion are quarantined; what is sound, and other files, come out."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curator_core.io.arrow_claims import _MESSAGE_BODY_BYTES, _message, file_messages, stream_messages
+from curator_core.io.formats import format_named
+from curator_core.io.joining import join_tables
+from curator_core.io.json_columns import columns_from_records, shape_of
+from curator_core.io.limits import Limits
+from curator_core.io.memory_claims import count_fields
+from curator_core.recording import Recording
+from curator_core.tasks import FileSlice
+
+TABLE_BYTES = 200 * 2**20
+"""More than any table of a small file may take, and less than each of the bombs would."""
+
+
+def read(path, name, **options):
+    recording = Recording()
+    with recording.active():
+        piece = FileSlice(str(path), file_bytes=path.stat().st_size)
+        tables = list(format_named(name).read(piece, **options))
+    return tables, recording.bad_records
+
+
+def lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+KEYS = {
+    "a new key per line": lines({f"k{n}": 1} for n in range(1_500)),
+    "new keys after honest ones": lines([{"a": n} for n in range(500)] + [{f"k{n}": 1} for n in range(1_500)]),
+    "one wide record": lines([{f"k{n}": 1 for n in range(1_500)}, *({"a": 1} for _ in range(500))]),
+}
+
+
+@pytest.mark.parametrize("text", KEYS.values(), ids=KEYS)
+def test_records_with_keys_beyond_the_cap_are_quarantined(tmp_path, text):
+    path = tmp_path / "keys.jsonl"
+    path.write_text(text)
+    tables, bad = read(path, "jsonl")
+    assert sum(table.nbytes for table in tables) < TABLE_BYTES
+    assert all(table.num_columns <= 1000 + 2 for table in tables)
+    assert {record.error_type for record in bad} == {"TooManyColumns"}
+    assert "raise max_columns" in bad[0].message
+    assert sum(table.num_rows for table in tables) + sum(record.rows for record in bad) == text.count("\n")
+    more, none = read(path, "jsonl", limits=Limits(max_columns=2_000))
+    assert not none
+    assert sum(table.num_rows for table in more) == text.count("\n")
+
+
+NESTED = {
+    "objects": [{"o": {"p": {f"k{n}": 1}}} for n in range(1_500)],
+    "objects in a list": [{"a": 1}, {"l": [{f"k{n}": 1} for n in range(1_500)]}],
+    "few keys, many objects in a list": [{"l": [{f"k{n % 900}": 1} for n in range(9_000)]}],
+    "objects in lists of lists": [{"l": [[{f"k{n}": 1}] for n in range(1_500)]}],
+    "keys of columns times keys of objects": [{f"a{n % 9}": {f"k{n}": 1}} for n in range(1_500)],
+}
+
+
+@pytest.mark.parametrize("records", NESTED.values(), ids=NESTED)
+def test_objects_with_too_many_keys_stay_text(tmp_path, records):
+    path = tmp_path / "nested.jsonl"
+    path.write_text(lines(records))
+    tables, bad = read(path, "jsonl")
+    assert not bad
+    assert sum(table.nbytes for table in tables) < TABLE_BYTES
+    assert all(count_fields(table.schema.types) <= 1000 + 2 for table in tables)
+    rows = [row for table in tables for row in table.drop_columns(["_source", "_row"]).to_pylist()]
+    assert [{key: parsed(value) for key, value in row.items() if value is not None} for row in rows] == records
+
+
+def parsed(value):
+    return json.loads(value) if isinstance(value, str) else without_nulls(value)
+
+
+def without_nulls(value):
+    if isinstance(value, dict):
+        return {key: without_nulls(each) for key, each in value.items() if each is not None}
+    return [without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+def test_sparse_records_become_several_tables(tmp_path):
+    path = tmp_path / "sparse.jsonl"
+    path.write_text(lines({f"k{n % 90}": n} for n in range(2_000)))
+    tables, bad = read(path, "jsonl", limits=Limits(expansion_floor_bytes=2**16))
+    assert not bad
+    assert len(tables) > 1
+    assert max(table.nbytes for table in tables) < 2 * max(2**16, 4 * path.stat().st_size)
+    rows = [row for table in tables for row in table.drop_columns(["_source", "_row"]).to_pylist()]
+    assert [sum(filter(None, row.values())) for row in rows] == list(range(2_000))
+
+
+def test_tables_that_share_no_columns_are_not_joined():
+    tables = [pa.table({f"k{n}": [1]}) for n in range(1_000)]
+    joined = list(join_tables(tables, 2**18))
+    assert sum(table.num_rows for table in joined) == 1_000
+    assert max(table.nbytes for table in joined) < 2**20
+
+
+json_values = st.recursive(
+    st.none() | st.integers(-9, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abcdef"), json_values, max_size=4), max_size=6))
+def test_a_shape_is_never_smaller_than_the_columns(records):
+    columns = columns_from_records(records)
+    assert count_fields([column.type for column in columns.values()]) <= shape_of(records).fields
+
+
+def arrow_bytes(table, *, stream=False, **options):
+    sink = io.BytesIO()
+    create = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with create(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def runs(value, count):
+    return pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array([value]))
+
+
+def references(value, count):
+    return pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()).take(pa.array([0] * count)), pa.array([value]))
+
+
+def zeros(count):
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(bytes(8 * count))])
+
+
+ARROW = {
+    "runs": (lambda: {"text": runs("x", 2**30)}, {}),
+    "runs of a long text": (lambda: {"text": runs("x" * 2**20, 3_000)}, {"compression": "zstd"}),
+    "nulls": (lambda: {"text": pa.nulls(2**30)}, {}),
+    "columns of nulls": (lambda: {f"c{n}": pa.nulls(10**6) for n in range(900)}, {}),
+    "references": (lambda: {"text": references("x" * 2**20, 3_000)}, {"compression": "zstd"}),
+    "compressed": (lambda: {"n": zeros(2**25)}, {"compression": "zstd"}),
+    "a compressed dictionary": (
+        lambda: {"d": pa.DictionaryArray.from_arrays(pa.array([0]), zeros(2**25))},
+        {"compression": "zstd"},
+    ),
+    "objects without fields": (lambda: {"o": pa.StructArray.from_buffers(pa.struct([]), 2**30, [None])}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["file", "stream"])
+@pytest.mark.parametrize(("columns", "options"), ARROW.values(), ids=ARROW)
+def test_arrow_that_decodes_to_too_much_is_quarantined(tmp_path, columns, options, stream):
+    path = tmp_path / "bomb.arrow"
+    path.write_bytes(arrow_bytes(pa.table(columns()), stream=stream, **options))
+    limits = Limits(max_expansion=100)
+    before = pa.total_allocated_bytes()
+    pool_peak = pa.default_memory_pool().max_memory()
+    tables, bad = read(path, "arrow", limits=limits)
+    assert [record.error_type for record in bad] == ["DecompressionBomb"]
+    assert "max_expansion" in bad[0].message
+    assert sum(table.nbytes for table in tables) <= limits.allowed_bytes(path.stat().st_size)
+    assert pa.default_memory_pool().max_memory() <= max(pool_peak, before + TABLE_BYTES)
+
+
+def lie(data, offset, old, new):
+    """Return a file whose message at an offset says one number instead of another."""
+    at = data.index(struct.pack("<q", old), offset)
+    return data[:at] + struct.pack("<q", new) + data[at + 8 :]
+
+
+def read_within_bounds(path, data):
+    """Read a file that decodes to more than it may; return what is said of it."""
+    path.write_bytes(data)
+    usual, fresh = (
+        pa.default_memory_pool(),
+        pa.system_memory_pool(),
+    )  # making the file has taken memory of the usual one
+    pa.set_memory_pool(fresh)
+    try:
+        _, bad = read(path, "arrow", limits=Limits(max_expansion=100))
+    finally:
+        pa.set_memory_pool(usual)
+    assert fresh.max_memory() < TABLE_BYTES
+    return [record.error_type for record in bad]
+
+
+def test_a_record_batch_behind_a_corrupt_one_is_checked_too(tmp_path):
+    table = pa.concat_tables([pa.table({"n": zeros(1)}), pa.table({"n": zeros(2**25)})])
+    data = arrow_bytes(table, compression="zstd")
+    first = file_messages(io.BytesIO(data))[1][0]
+    corrupt = data[: first + 4] + struct.pack("<I", 2**30) + data[first + 8 :]  # the length of its metadata
+    assert read_within_bounds(tmp_path / "a.arrow", corrupt) == ["CorruptArrow", "DecompressionBomb"]
+
+
+def test_a_negative_length_does_not_make_up_for_a_large_one(tmp_path):
+    data = arrow_bytes(pa.table({"n": zeros(2**25), "no": pa.nulls(2**25)}), compression="zstd")
+    offset = file_messages(io.BytesIO(data))[1][0]
+    lies = lie(data, offset, 2**25, -(2**40))
+    assert read_within_bounds(tmp_path / "a.arrow", lies) == ["CorruptArrow"]
+
+
+@pytest.mark.timeout(60)
+def test_a_message_that_leads_back_to_itself_is_read_once(tmp_path):
+    table = pa.table({"d": pa.array(["a", "b"]).dictionary_encode()})
+    data = arrow_bytes(table, stream=True)
+    offset = next(stream_messages(io.BytesIO(data)))
+    message, body = _message(io.BytesIO(data), offset)
+    lies = lie(data, offset, message.integer(_MESSAGE_BODY_BYTES, "q"), offset - body)
+    assert read_within_bounds(tmp_path / "a.arrow", lies) == ["CorruptArrow"]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), st.text(max_size=5)), max_size=30),
+    st.booleans(),
+    st.sampled_from([None, "zstd", "lz4"]),
+    st.integers(12, 400),
+)
+def test_honest_arrow_comes_out_as_it_is(tmp_path_factory, texts, stream, compression, batch_bytes):
+    plain = pa.array(texts, pa.string())
+    table = pa.table({
+        "text": plain,
+        "references": plain.dictionary_encode(),
+        "runs": pa.compute.run_end_encode(plain),
+        "nothing": pa.nulls(len(texts)),
+        "list": pa.array([[text] for text in texts], pa.list_(pa.string())),
+    })  # fmt: skip
+    path = tmp_path_factory.mktemp("arrow") / "a.arrow"
+    path.write_bytes(arrow_bytes(table, stream=stream, compression=compression))
+    tables, bad = read(path, "arrow", batch_bytes=batch_bytes)
+    assert not bad
+    rows = [row for each in tables for row in each.drop_columns(["_source"]).to_pylist()]
+    assert rows == [{**row, "_row": number} for number, row in enumerate(table.to_pylist())]
+
+
+PARQUET = {
+    "a constant": lambda: {"n": zeros(2**25)},
+    "nulls": lambda: {"n": pa.nulls(2**26, pa.int32())},
+    "nothing but nulls": lambda: {"n": pa.nulls(2**26)},
+    "a list of a constant": lambda: {"n": pa.ListArray.from_arrays(pa.array([0, 2**25], pa.int32()), zeros(2**25))},
+    "a long text again and again": lambda: {"text": references("x" * 2**20, 3_000)},
+}
+
+
+@pytest.mark.parametrize("columns", PARQUET.values(), ids=PARQUET)
+def test_parquet_that_decodes_to_too_much_is_quarantined(tmp_path, columns):
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table(columns()), path, compression="zstd", store_schema=False)
+    limits = Limits(max_expansion=100)
+    tables, bad = read(path, "parquet", limits=limits)
+    assert [record.error_type for record in bad] == ["DecompressionBomb"]
+    assert "max_expansion" in bad[0].message
+    assert sum(table.nbytes for table in tables) <= limits.allowed_bytes(path.stat().st_size)
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow", "csv"])
+def test_a_file_with_too_many_columns_is_quarantined_unless_few_are_read(tmp_path, name):
+    path = tmp_path / f"wide.{name}"
+    format_named(name).write(pa.table({f"c{n}": [1] for n in range(1_100)}), str(path))
+    with pytest.raises(Exception, match="it has 1,100 columns, nested fields included; at most 1,000 are read"):
+        read(path, name)
+    assert read(path, name, limits=Limits(max_columns=1_100))[0][0].num_columns == 1_102
+    if name != "csv":
+        assert read(path, name, columns=["c7"])[0][0].column_names == ["c7", "_source", "_row"]
+
+
+def test_sidecars_with_a_new_key_each_are_quarantined(tmp_path):
+    from curator_core.io.tar_bytes import open_archive
+    from curator_core.io.tar_members import TarLimits, walk_members
+    from curator_core.io.tar_samples import group_samples
+    from curator_core.io.tar_tables import SampleLayout, sample_tables
+
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        for n in range(1_500):
+            for name, data in ((f"{n:05}.jpg", b"x"), (f"{n:05}.json", b'{"o": {"k%d": 1}, "k%d": 1}' % (n, n))):
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+    recording = Recording()
+    with recording.active(), open_archive(FileSlice(str(path)), Limits()) as archive:
+        samples = group_samples(archive, walk_members(archive, str(path), TarLimits()), str(path))
+        layout = SampleLayout(frozenset(["jpg"]))
+        tables = list(sample_tables(samples, archive, str(path), layout, batch_bytes=2**25))
+    assert sum(table.num_rows for table in tables) + len(recording.bad_records) == 1_500
+    assert all(count_fields(table.schema.types) <= 1_000 + 5 for table in tables)
