@@ -1,14 +1,16 @@
 """Secrets never come out, and nothing else changes."""
 
+import json
 import logging
 import string
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.errors import ConfigError, DataError
-from curator_core.redaction import MASK, RedactingFormatter, is_sensitive_name, redact, redact_values
+from curator_core.redaction import MASK, RedactingFormatter, hide, is_sensitive_name, redact, redact_values
 
 SECRET = st.text(string.ascii_letters + string.digits + "%+.~-_", min_size=6, max_size=30).map(lambda text: f"Zq{text}")
 WORDS = st.lists(st.sampled_from(["cannot", "open", "the", "file", "at", "line", "5:", "(torn)", "max_tokens=512"]))
@@ -30,6 +32,17 @@ WORDS = st.lists(st.sampled_from(["cannot", "open", "the", "file", "at", "line",
         ("Authorization: Bearer hunter2hunter2", "Authorization: Bearer ***"),
         ("key hf_abcdefghijklmnopqrstuvwxyz used", "key *** used"),
         ("AKIAIOSFODNN7EXAMPLE", "***"),
+        ("X-Api-Key: hunter2", "X-Api-Key: ***"),
+        ("{'x-api-key': 'hunter2', 'n': 1}", "{'x-api-key': ***, 'n': 1}"),
+        ("Ocp-Apim-Subscription-Key: hunter2", "Ocp-Apim-Subscription-Key: ***"),
+        ("Cookie: a=hunter2; b=hunter3\nnext", "Cookie: ***\nnext"),
+        ("AccountName=me;AccountKey=hunter2==;x=1", "AccountName=me;AccountKey=***;x=1"),
+        ("s3://key:hunter2/with/slash@bucket/f", "s3://***@bucket/f"),
+        ("hooks.slack.com/services/T0/B0/hunter2", "hooks.slack.com/services/***"),
+        ("at AIzaSyA-hunter2hunter2hunter2hunter2hunt", "at ***"),
+        ("xoxb-hunter2-hunter2", "***"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIhunter2\n-----END RSA PRIVATE KEY-----.", "***."),
+        ("'-----BEGIN PRIVATE KEY-----\\nMIIhunter2\\nhunter'", "'***'"),
     ],
 )
 def test_secrets_of_every_kind_are_masked(text, shown):
@@ -47,6 +60,8 @@ def test_secrets_of_every_kind_are_masked(text, shown):
         "KeyError: key='text'",
         "mail to a@b.example about the author",
         "data/user@host/file.jsonl:12",
+        "https://host:8080/user@host/file.jsonl",
+        "the cookie: crumbled, authorization: denied",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text):
@@ -78,7 +93,24 @@ def test_redacting_twice_changes_nothing_more_in_texts_full_of_names_and_signs(t
     assert redact(redact(text)) == redact(text)
 
 
-@pytest.mark.parametrize("unit", ["a-", "a_", "://", "?key=", "token='", "http://a@", "sk-", "token   =   "])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a-",
+        "a_",
+        "://",
+        "?key=",
+        "token='",
+        "http://a@",
+        "sk-",
+        "token   =   ",
+        "://a:b/",
+        "X-Api-Key: ",
+        "-----BEGIN PRIVATE KEY-----",
+        "a-a-a-",
+        "eyJabcdefgh.",
+    ],
+)
 def test_hostile_text_is_no_trap(unit):
     """A pattern that looks back from every character would take minutes here."""
     redact(unit * (400_000 // len(unit)))
@@ -93,6 +125,27 @@ def test_values_are_redacted_wherever_they_are():
         "max_tokens": "5",
     }
     assert not is_sensitive_name(5)
+
+
+def test_lists_under_a_sensitive_name_are_hidden():
+    assert redact_values({"api_keys": ["one", "two"], "X-Api-Key": "three"}) == {
+        "api_keys": ["***", "***"],
+        "X-Api-Key": "***",
+    }
+
+
+@given(st.text(st.characters(exclude_characters="\n"), min_size=8), st.text(), st.text())
+def test_a_hidden_value_never_comes_out_of_text_python_json_or_urls(value, before, after):
+    value = f"Zq{value}9"
+    hide(value, is_credential=True)
+    forms = (
+        value,
+        repr(value),
+        json.dumps(value),
+        quote(value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")),
+    )
+    for form in forms[: 4 if value.isprintable() else 3]:
+        assert form.strip("'\"") not in redact(f"{before} {form} {after}")
 
 
 def test_errors_and_log_lines_are_redacted():

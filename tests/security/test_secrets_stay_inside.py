@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -163,12 +164,148 @@ def test_secrets_that_came_from_nowhere_are_masked_in_the_plan_and_kept_in_the_p
     assert leaked(pipeline.to_yaml()) == [PASSWORD, SIGNATURE, TOKEN], "the user asked for the pipeline itself"
 
 
-def test_other_values_of_variables_are_written_out(monkeypatch):
+def test_values_of_variables_are_written_as_variables_and_read_back(monkeypatch):
     monkeypatch.setenv("COLUMN", "body")
-    text = 'version: 1\nstages:\n  - core.select_columns: {keep: ["${COLUMN}", "$$x"]}\n'
+    text = 'version: 1\nstages:\n  - core.select_columns: {keep: ["${COLUMN}", "$$x", "body2", "${OTHER:-id}"]}\n'
+    pipeline = load_pipeline(text).pipeline
+    for dumped in (dump_pipeline(pipeline, hide_secrets=True), pipeline.to_yaml()):
+        assert "${COLUMN}" in dumped
+        assert "$$x" in dumped
+        assert "- id" in dumped, "the default stands in the file"
+        assert load_pipeline(dumped).pipeline.stages[0].keep == ["body", "$x", "body2", "id"]
+
+
+def test_paths_and_numbers_from_variables_are_written_out(monkeypatch):
+    monkeypatch.setenv("ROOT", "/data/corpus-7")
+    monkeypatch.setenv("SHARE", "0.4321")
+    text = 'version: 1\nstages:\n  - text.read_jsonl: {paths: "${ROOT}/x"}\n  - core.sample: {share: "${SHARE}"}\n'
     dumped = dump_pipeline(load_pipeline(text).pipeline, hide_secrets=True)
-    assert "body" in dumped
-    assert "$$x" in dumped
+    assert "/data/corpus-7/x" in dumped
+    assert "0.4321" in dumped
+
+
+KINDS = {
+    "header": "X-Api-Key: d41d8cd98f00b204",
+    "connection string": "DefaultEndpointsProtocol=https;AccountName=me;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1==",
+    "cookie": "session=9f86d081884c7d65; csrf=2c26b46b68ffc68f",
+    "aws": "AKIAIOSFODNN7EXAMPLE",
+    "aws secret": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "hugging face": "hf_abcdefghijklmnopqrstuvwxyz0123456789",
+    "openai": "sk-proj-abcdefghijklmnopqrstuvwxyz012345",
+    "google": "AIzaSyA-1234567890abcdefghijklmnopqrstu",
+    "slack": "xoxb-123456789012-abcdefghijklmnop",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "pem": "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----",
+    "sas": "sv=2022-11-02&sr=c&sig=8f%2BZk3nXq1vL0a7cW2dE5gH9jK4mN6pR%3D",
+    "key with a slash": "s3://AKEY1234:se/cr3t/w1th@my-bucket/data",
+    "nothing known": 'pl4in but s3cret: "quoted" \u00e9t\u00e9',
+}
+SHOWN = {"X-Api-Key", "DefaultEndpointsProtocol=https", "AccountName=me", "sv=2022-11-02", "sr=c", "csrf", "session"}
+LOOSE_STAGES = """
+    import logging
+    from dataclasses import dataclass, field
+    from curator_core import EmptyTask, ProcessingStage, Task
+
+    @dataclass
+    class Make(ProcessingStage[EmptyTask, Task]):
+        name = "vault.make"
+
+        def process(self, task):
+            return [Task(data=number) for number in range(2)]
+
+    @dataclass
+    class Say(ProcessingStage[Task, Task]):
+        name = "vault.say"
+        greeting: str
+        others: dict[str, list[str]] = field(default_factory=dict)
+
+        def process(self, task):
+            logging.getLogger("vault").warning("greeting %s", self.greeting)
+            if task.data:
+                raise ValueError(f"nobody answers to {self.greeting!r}, {self.greeting}, {self.others}")
+            return task
+"""
+LOOSE_PIPELINE = """
+version: 1
+name: loose
+stages:
+  - vault.make
+  - vault.say: {greeting: "${GREETING}", others: {more: ["${GREETING}"]}}
+"""
+
+
+@pytest.fixture
+def loose(vault):
+    plugin = PLUGIN.replace(
+        'return [StageSpec("fetch", target="curator_vault.stages:Fetch", summary="Fetch.", kind="reader")]',
+        'home = "curator_vault.stages"; '
+        'return [StageSpec(each.lower(), target=f"{home}:{each}", summary="Do.") for each in ("Make", "Say")]',
+    )
+    (vault / "site" / "curator_vault" / "plugin.py").write_text(textwrap.dedent(plugin))
+    (vault / "site" / "curator_vault" / "stages.py").write_text(textwrap.dedent(LOOSE_STAGES))
+    default_registry.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("curator_vault")]:
+        del sys.modules[name]
+    (vault / "vault.yaml").write_text(LOOSE_PIPELINE)
+    return vault
+
+
+def parts_of(secret):
+    """Return the pieces of a secret that must not turn up, neither as they are nor as they are quoted."""
+    pieces = [piece for piece in re.split(r"[\s;:&\"]+|(?<=[a-z])=(?=\S)", secret) if len(piece) > 5]
+    return [
+        piece for piece in pieces if piece not in SHOWN and not piece.startswith(("-----", "PRIVATE", "AccountName"))
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_secret_from_the_environment_of_any_kind_stays_inside(loose, capsys, monkeypatch, kind):
+    secret = KINDS[kind]
+    monkeypatch.setenv("GREETING", secret)
+    status, said, files = run(loose, capsys)
+    assert status == 3
+    status, raised, _ = run(loose, capsys, "--on-error", "raise", "--traceback")
+    assert status == 1
+    said += raised
+    for arguments in (["explain", "vault.yaml"], ["validate", "vault.yaml"], ["preview", "vault.yaml", "--json"]):
+        main([arguments[0], str(loose / arguments[1]), *arguments[2:]])
+    for action in (["ls"], ["ls", "--json"], ["retry"]):
+        main(["quarantine", *action, str(loose / "run")])
+    rest = capsys.readouterr()
+    said += rest.out + rest.err
+    assert "nobody answers to" in said
+    pieces = parts_of(secret)
+    assert pieces
+    for piece in pieces:
+        assert piece not in said, piece
+        for path, text in files.items():
+            assert piece not in text, path
+    assert "${GREETING}" in files[loose / "run" / "plan.yaml"]
+
+
+def test_a_value_of_the_wrong_type_is_hidden_although_it_is_cut_off(loose, capsys, monkeypatch):
+    secret = KINDS["nothing known"] * 3
+    monkeypatch.setenv("GREETING", secret)
+    (loose / "vault.yaml").write_text(
+        LOOSE_PIPELINE.replace('others: {more: ["${GREETING}"]}', 'others: "${GREETING}"')
+    )
+    assert main(["validate", str(loose / "vault.yaml")]) == 2
+    assert "pl4in" not in capsys.readouterr().err
+
+
+def test_a_changed_value_of_a_variable_is_noticed_by_a_resume(loose, capsys, monkeypatch):
+    monkeypatch.setenv("GREETING", "good day, 1")
+    run(loose, capsys)
+    ledger = (loose / "run" / "ledger.jsonl").read_text()
+    assert "good day" not in ledger
+    status, said, _ = run(loose, capsys, "--resume")
+    assert status == 3, "the same value is the same pipeline"
+    monkeypatch.setenv("GREETING", "good day, 2")
+    status, said, _ = run(loose, capsys, "--resume")
+    assert status == 2
+    assert "stage 'vault.say': greeting *** " in said
+    assert "good day" not in said
 
 
 class Loose(ProcessingStage[Task, Task]):

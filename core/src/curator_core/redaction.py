@@ -1,20 +1,34 @@
-"""Keep secrets out of what leaves the program: passwords in URLs, signed queries, tokens.
+"""Keep secrets out of what leaves the program: passwords in URLs, signed queries, tokens, values of variables.
 
 Applied where text leaves: errors, messages, logs, and everything in the run directory but the data itself.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MASK", "RedactingFormatter", "is_sensitive_name", "redact", "redact_logs", "redact_values"]
+__all__ = [
+    "MASK",
+    "RedactingFormatter",
+    "hide",
+    "holds_hidden",
+    "is_sensitive_name",
+    "redact",
+    "redact_hidden",
+    "redact_logs",
+    "redact_shapes",
+    "redact_values",
+]
 
 MASK = "***"
 """Stands for a secret."""
@@ -28,12 +42,54 @@ _IN_QUERY = (
 # Anywhere else "key" and "auth" are ordinary words, and "token" too unless it is given a value.
 _IN_TEXT = (
     r"(?<![A-Za-z0-9])"
-    r"(?:passphrase|passwd|password|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key)"
+    r"(?:passphrase|passwd|password|pwd|secret|token|cookie|connection[_-]?string"
+    r"|(?:api|access|secret|private|account|subscription|encryption|signing|shared[_-]?access)[_-]?key(?:[_-]?id)?"
+    r"|shared[_-]?access[_-]?signature|client[_-]?secret|session[_-]?(?:id|key))"
+)
+# Fields of HTTP headers, whose values go on to the end of the line or of the quotes around them.
+_HEADERS = (
+    r"(?<![A-Za-z0-9-])(?:(?:Proxy-)?Authorization|(?:Set-)?Cookie"
+    r"|(?i:(?:[a-z]{1,20}-){0,3}(?:api-?key|auth-?token|access-?token|security-?token|subscription-key)|private-token))"
+)
+# Tokens that can be told by their looks.
+_TOKENS = (
+    r"(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}",  # AWS
+    r"gh[a-z]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[A-Za-z0-9_-]{16,}",  # GitHub, GitLab
+    r"hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}",  # Hugging Face
+    r"(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic, Stripe and many others
+    r"AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}",  # Google
+    r"xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",  # Slack
+    r"npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}",  # package registries
+    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
+    r"dapi[0-9a-f]{32}|dop_v1_[0-9a-f]{32,}",  # Databricks, DigitalOcean
+    r"r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{20,}",  # Replicate, Groq, NVIDIA
+)
+# JSON web tokens. Whether a dot follows is asked once for each run of characters, not for each "eyJ" in it: many of
+# those and no dot would take the square of the time.
+_WEB_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]{11,}\.[A-Za-z0-9_-]{8})([A-Za-z0-9_-]*?)"
+    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"
 )
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    # A line break may be one of a text in quotes, and the end may be missing where the text was cut off.
+    (
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+            r"(?:(?!-----)[\sA-Za-z0-9+/=\\:,.-]){0,100000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+        ),
+        MASK,
+    ),
+    # s3://key:secret/with/slash@bucket: a colon that begins no port, and an @ only behind the first slash.
+    (
+        re.compile(
+            r"(?<=://)(?![^\s/?#'\"<>]{0,512}@)[^\s/?#@:'\"<>*]{1,128}:(?!\d{1,5}(?:[/?#\s]|$))[^\s'\"<>]{0,512}@"
+        ),
+        f"{MASK}@",
+    ),
     # https://user:password@host: nothing before the last @ of the authority is shown.
     (re.compile(r"(?<=://)[^\s/?#'\"<>]*@"), f"{MASK}@"),
     (re.compile(rf"(?<=[?&;])({_IN_QUERY}|AWSAccessKeyId)=(?!\*\*\*){_VALUE}", re.IGNORECASE), rf"\1={MASK}"),
+    (re.compile(r"(hooks\.slack\.com/services/)(?!\*\*\*)[\w/-]+"), rf"\1{MASK}"),
     # token=abc, "api_key": "abc", password='a b'
     (
         re.compile(
@@ -42,20 +98,74 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         rf"\1{MASK}",
     ),
     (re.compile(r"\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\1{MASK}"),
-    # Tokens that can be told by their looks: AWS, GitHub, Hugging Face, and the many that begin with sk-.
     (
         re.compile(
-            r"\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[a-z]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|hf_[A-Za-z0-9]{20,}"
-            r"|sk-[A-Za-z0-9_-]{20,})"
+            rf"({_HEADERS}['\"]?\s{{0,3}}:\s{{0,3}}['\"]?(?:(?:Bearer|Basic)\s{{1,3}})?)"
+            r"(?!(?:Bearer|Basic)\s)(?!\*\*\*)[^\s'\"][^\n'\"]*"
         ),
-        MASK,
+        rf"\1{MASK}",
     ),
+    (_WEB_TOKEN, rf"\1{MASK}"),
+    (re.compile(rf"\b(?:{'|'.join(_TOKENS)})"), MASK),
 )
 _SENSITIVE_NAME = re.compile(
-    r"(?:^|[_.-])(?:auth|authorization|credentials?|passphrase|passwd|password|pwd|secret|signature|token"
-    r"|api_?key|access_?key(?:_?id)?|secret_?key|private_?key|account_?key)$",
+    r"(?:^|[_.-])(?:auth|authorization|bearer|cookies?|credentials?|dsn|jwt|passphrase|passwords?|passwd|pwd|sas|secrets?"
+    r"|signature|token|connection[_-]?string"
+    r"|(?:api|access|secret|private|account|subscription|encryption|signing)[_-]?keys?(?:[_-]?id)?)$",
     re.IGNORECASE,
 )
+
+# Short values are part of other words by chance; those above are replaced wherever they occur.
+_SHORTEST_HIDDEN = 4
+_SHORTEST_INSIDE_WORDS = 8
+
+
+class _HiddenValues:
+    """Values that are to be hidden wherever they turn up in this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forms: set[str] = set()
+        self._compared: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+
+    def add(self, value: str, *, is_credential: bool) -> None:
+        with self._lock:
+            before = len(self._forms)
+            if len(value) >= _SHORTEST_HIDDEN and value.strip("* \n"):
+                self._forms |= _forms(value)
+            if "\n" in value:  # of which messages often show a line
+                lines = (each.strip() for each in value.split("\n"))
+                self._forms |= {form for each in lines if len(each) >= _SHORTEST_INSIDE_WORDS for form in _forms(each)}
+            if not is_credential:
+                self._compared.add(value)
+            if len(self._forms) > before:
+                longest_first = sorted(self._forms, key=len, reverse=True)
+                self._pattern = re.compile("|".join(map(_exactly, longest_first)))
+
+    def mask(self, text: str) -> str:
+        return text if self._pattern is None else self._pattern.sub(MASK, text)
+
+    def has_compared(self, text: str) -> bool:
+        return any(value in text for value in tuple(self._compared))
+
+
+_hidden = _HiddenValues()
+
+
+def hide(value: str, *, is_credential: bool) -> None:
+    """Hide a value wherever it turns up in text that leaves this process, from now on.
+
+    Args:
+        value: The value; one of less than four characters is too likely to be part of something else.
+        is_credential: Whether it is known to be a secret, which changes without changing the output of a run.
+    """
+    _hidden.add(value, is_credential=is_credential)
+
+
+def holds_hidden(text: str) -> bool:
+    """Return whether a text has a hidden value in it that is not known to be a credential."""
+    return _hidden.has_compared(text)
 
 
 def redact(text: str) -> str:
@@ -64,6 +174,16 @@ def redact(text: str) -> str:
     >>> redact("cannot open https://me:hunter2@host/f.jsonl?X-Amz-Signature=3f2a&part=1")
     'cannot open https://***@host/f.jsonl?X-Amz-Signature=***&part=1'
     """
+    return redact_shapes(redact_hidden(text))
+
+
+def redact_hidden(text: str) -> str:
+    """Return text without the values that :func:`hide` was given."""
+    return _hidden.mask(text)
+
+
+def redact_shapes(text: str) -> str:
+    """Return text without what looks like a secret, by its form or by the name before it."""
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text
@@ -87,8 +207,8 @@ def redact_values(value: Any) -> Any:
 def is_sensitive_name(name: object) -> bool:
     """Return whether a parameter or variable of this name holds a secret.
 
-    >>> [is_sensitive_name(name) for name in ("api_key", "HF_TOKEN", "max_tokens", "key")]
-    [True, True, False, False]
+    >>> [is_sensitive_name(name) for name in ("api_key", "HF_TOKEN", "X-Api-Key", "max_tokens", "key")]
+    [True, True, True, False, False]
     """
     return isinstance(name, str) and _SENSITIVE_NAME.search(name) is not None
 
@@ -123,4 +243,22 @@ class _RedactingFactory:
 
 
 def _member(name: object, value: Any) -> Any:
-    return MASK if isinstance(value, str) and value and is_sensitive_name(name) else redact_values(value)
+    if is_sensitive_name(name):
+        if isinstance(value, str):
+            return MASK if value else value
+        if isinstance(value, (list, tuple)):
+            return [_member(name, each) for each in value]
+    return redact_values(value)
+
+
+def _forms(value: str) -> set[str]:
+    """Return a value as it may be quoted: in Python, in JSON, in a URL."""
+    forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    with suppress(UnicodeEncodeError):  # half of a character, which no URL has
+        forms |= {quote(value, safe=""), quote(value), quote_plus(value)}
+    return forms
+
+
+def _exactly(value: str) -> str:
+    pattern = re.escape(value)
+    return pattern if len(value) >= _SHORTEST_INSIDE_WORDS else rf"(?<![A-Za-z0-9]){pattern}(?![A-Za-z0-9])"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curator_core.redaction import redact
+from curator_core.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from curator_core.result import RunResult
@@ -35,7 +36,7 @@ def text_report(result: RunResult) -> str:
 def _stage_row(stage: StageStats) -> tuple[str, ...]:
     dropped = sum(stage.dropped.values())
     return (
-        stage.name,
+        visible_line(stage.name),
         f"{stage.rows_in:,}",
         f"{stage.rows_out:,}",
         f"{dropped:,}" if dropped else "-",
@@ -47,13 +48,13 @@ def _reasons(stage: StageStats) -> list[str]:
     lines = []
     for reason, count in stage.dropped.most_common():
         share = count / stage.rows_in if stage.rows_in else 0
-        lines.append(f"    {reason}: {count:,} ({share:.1%})")
+        lines.append(f"    {visible_line(reason)}: {count:,} ({share:.1%})")
     if stage.quarantined:
         lines.append(f"    quarantined: {stage.quarantined:,}")
     if stage.skipped:
         lines.append(f"    failed and skipped: {stage.skipped:,}")
     lines.extend(
-        f"    {name}: {amount:,.6g}" if amount % 1 else f"    {name}: {amount:,.0f}"
+        f"    {visible_line(name)}: " + (f"{amount:,.6g}" if amount % 1 else f"{amount:,.0f}")
         for name, amount in sorted(stage.counters.items())
     )
     return lines
@@ -73,7 +74,8 @@ def _totals(result: RunResult) -> list[str]:
         lines.append(f"{result.quarantined_count:,} in quarantine:")
         for record in result.quarantined[:_SHOWN_RECORDS]:
             first_line = record.message.splitlines()[0] if record.message else ""
-            lines.append(f"    {record.stage}: {record.where}: {record.error_type}: {first_line}")
+            what = f"{record.stage}: {record.where}: {record.error_type}: {first_line}"
+            lines.append(f"    {visible_line(what)}")
         if result.quarantined_count > _SHOWN_RECORDS:
             where = f" (see {result.run_dir}/quarantine)" if result.run_dir else ""
             lines.append(f"    … and {result.quarantined_count - _SHOWN_RECORDS:,} more{where}")

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curator_core.io.atomic import atomic_output, remove_files
+from curator_core.private_folders import make_private_folder
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     import pyarrow as pa
 
@@ -66,10 +67,16 @@ class RunDirectory:
         name = "plan.txt" if text is None else "plan.yaml"
         self._replace(name, text or redact(plan.describe()))
 
-    def write_result(self, result: dict[str, Any]) -> None:
-        """Keep the summary of the run."""
-        text = json.dumps(redact_values(result), indent=2, ensure_ascii=False, default=str) + "\n"
-        self._replace("result.json", text)
+    def write_result(self, summary: dict[str, Any], outputs: Iterable[str]) -> None:
+        """Keep the summary of the run, and the names of its output files, written one by one."""
+        text = json.dumps(redact_values(summary), indent=2, ensure_ascii=False, default=str)
+        with atomic_output(str(self.path / "result.json")) as file:
+            file.write(f'{text.removesuffix("}").rstrip()},\n  "outputs": ['.encode())
+            between = ""
+            for path in outputs:
+                file.write(f"{between}\n    {json.dumps(redact(path), ensure_ascii=False)}".encode())
+                between = ","
+            file.write(b"\n  ]\n}\n" if between else b"]\n}\n")
 
     def add_quarantined(self, record: QuarantineRecord) -> None:
         """Append one record to the quarantine."""
@@ -95,15 +102,15 @@ class RunDirectory:
         import pyarrow.parquet as pq
 
         folder = self.path / "dropped" / stage
+        make_private_folder(self.path / "dropped")
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_output(str(folder / f"part-{task_id.replace('/', '-')}.parquet")) as file:
             pq.write_table(table, file, write_page_checksum=True, compression="zstd")
 
     def remove_dropped(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the dropped rows of source tasks."""
-        stems = {f"part-{source}" for source in sources}
         for folder in (self.path / "dropped").glob("*/"):
-            remove_files(str(folder), stems, only_torn=only_torn)
+            remove_files(str(folder), sources, prefix="part-", only_torn=only_torn)
 
     def _replace(self, name: str, text: str) -> None:
         with atomic_output(str(self.path / name)) as file:

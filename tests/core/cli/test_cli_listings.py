@@ -176,7 +176,7 @@ def test_module_form_runs_the_same_command(environment):
 def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch):
     from io import StringIO
 
-    from curator_core.cli.terminal import paint
+    from curator_core.cli.terminal import TerminalWriter, paint
 
     class Terminal(StringIO):
         def isatty(self):
@@ -184,7 +184,9 @@ def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch):
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert paint("x", "red", stream=Terminal()) == "\x1b[31mx\x1b[0m"
+    terminal = Terminal()
+    TerminalWriter(terminal).write(paint("x", "red", stream=terminal))
+    assert terminal.getvalue() == "\x1b[31mx\x1b[0m"
     assert paint("x", "red", stream=StringIO()) == "x"
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("x", "red", stream=Terminal()) == "x"

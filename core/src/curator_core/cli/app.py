@@ -11,7 +11,7 @@ import curator_core
 from curator_core.cli import exit_codes
 from curator_core.cli.command_table import BUILT_IN, find_command, plugin_commands
 from curator_core.cli.failures import TRACEBACK_VARIABLE, report_failure, wants_traceback
-from curator_core.cli.terminal import columns_text, message, print_data, warning
+from curator_core.cli.terminal import columns_text, message, print_data, safe_output, warning
 from curator_core.errors import ConfigError
 from curator_core.redaction import redact_logs
 
@@ -30,6 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _survive_any_text()
     redact_logs()
+    with safe_output():
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()  # here, where a reader that went away can still be met

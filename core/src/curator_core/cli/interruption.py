@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
 from curator_core.cli.terminal import message
+from curator_core.redaction import MASK, redact
 
 if TYPE_CHECKING:
     import argparse
@@ -65,7 +66,9 @@ def how_to_go_on(args: argparse.Namespace) -> str:
         return "stopped; only a run with --run-dir can go on where it was"
     if args.limit is not None:
         return "stopped; a run with --limit cannot go on where it was"
-    return f"stopped; to go on:\n    {shlex.join(['curator', *_with_resume(args.arguments)])}"
+    command = shlex.join(["curator", *_with_resume(args.arguments)])
+    hint = "" if redact(command) == command else f"\n    with the values that you gave in the place of {MASK}"
+    return f"stopped; to go on:\n    {command}{hint}"
 
 
 def _with_resume(arguments: Sequence[str]) -> list[str]:

@@ -33,7 +33,11 @@ def add_set_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_inputs_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--no-inputs``."""
-    parser.add_argument("--no-inputs", action="store_true", help="do not look whether the input files exist")
+    parser.add_argument(
+        "--no-inputs",
+        action="store_true",
+        help="touch no file or address that the pipeline names; for a file you do not trust",
+    )
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:

@@ -19,6 +19,10 @@ _CONTEXT_CHARS = 16
 
 def preview_lines(preview: Preview, *, width: int) -> Iterator[str]:
     """Yield the lines of a preview, each at most ``width`` wide (but for very long names)."""
+    return (line.replace("\n", "\\n") for line in _lines(preview, width))  # of names; values have none
+
+
+def _lines(preview: Preview, width: int) -> Iterator[str]:
     yield paint(f"{preview.read_by}: {_rows(len(preview.rows))} read", "bold")
     for number, values in enumerate(preview.rows, start=1):
         yield from _row_lines(number, values, width)

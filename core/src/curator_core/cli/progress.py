@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from curator_core.cli.progress_table import Pace, bottleneck_name, duration_text, local_table, worker_table
-from curator_core.cli.terminal import message
+from curator_core.cli.terminal import TerminalWriter, message
+from curator_core.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,18 +84,26 @@ def _lines(state: RunState) -> Iterator[None]:
 @contextmanager
 def _live_table(state: RunState, stream: TextIO) -> Iterator[None]:
     from rich.console import Console
+    from rich.file_proxy import FileProxy
     from rich.live import Live
 
-    console = Console(file=stream)  # respects NO_COLOR
+    writer = stream if isinstance(stream, TerminalWriter) else None
+    terminal = stream if writer is None else writer.stream  # rich speaks to it, and shows nothing that is not escaped
+    console = Console(file=terminal)  # respects NO_COLOR
     pace = Pace()
-    with Live(
-        get_renderable=lambda: _table(state, pace),
-        console=console,
-        refresh_per_second=_REFRESHES_PER_S,
-        transient=True,  # the summary takes its place
-        redirect_stdout=False,
-        redirect_stderr=stream is sys.stderr,
-    ):
+    with ExitStack() as shown:
+        shown.enter_context(
+            Live(
+                get_renderable=lambda: _table(state, pace),
+                console=console,
+                refresh_per_second=_REFRESHES_PER_S,
+                transient=True,  # the summary takes its place
+                redirect_stdout=False,
+                redirect_stderr=False,  # would let rich read the escape sequences in messages
+            )
+        )
+        if writer is not None:
+            shown.enter_context(writer.through(FileProxy(console, terminal)))
         yield
 
 
@@ -103,4 +112,4 @@ def _table(state: RunState, pace: Pace) -> Group:
     from rich.text import Text
 
     table = worker_table(state, pace) if state.live else local_table(state)
-    return Group(table, Text(progress_line(state, pace), style="dim", no_wrap=True, overflow="ellipsis"))
+    return Group(table, Text(visible_line(progress_line(state, pace)), style="dim", no_wrap=True, overflow="ellipsis"))

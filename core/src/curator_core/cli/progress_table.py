@@ -6,10 +6,13 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from curator_core.terminal_text import visible_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.table import Table
+    from rich.text import Text
 
     from curator_core.live import LiveStage
     from curator_core.run import RunState
@@ -77,16 +80,15 @@ def worker_table(state: RunState, pace: Pace) -> Table:
     live = state.live
     for stats in list(state.stats.values()):
         stage = live.get(stats.name)
-        cells = [stats.name, "", "", f"{stats.tasks_in:,}", _dropped(stats), f"{pace.rows_per_s(stats.name):,.0f}"]
+        name = f"{stats.name} (bottleneck)" if stage is not None and stage.is_bottleneck else stats.name
+        figures = ["", "", f"{stats.tasks_in:,}", _dropped(stats), f"{pace.rows_per_s(stats.name):,.0f}"]
         if stage is None:
-            table.add_row(*cells, "", "")
+            table.add_row(_name(name), *figures, "", "")
             continue
         if stage.leads_step:
-            cells[1:3] = f"{stage.queued:,}", f"{stage.running:,}"
+            figures[:2] = f"{stage.queued:,}", f"{stage.running:,}"
         workers = (f"{stage.workers:,}", f"{stage.busy:.0%}")
-        if stage.is_bottleneck:
-            cells[0] += " (bottleneck)"
-        table.add_row(*cells, *workers, style="bold yellow" if stage.is_bottleneck else None)
+        table.add_row(_name(name), *figures, *workers, style="bold yellow" if stage.is_bottleneck else None)
     return table
 
 
@@ -99,7 +101,7 @@ def local_table(state: RunState) -> Table:
         rows = max(each.rows_in, each.rows_out)
         speed = f"{rows / each.process_time_s:,.0f}" if each.process_time_s > 0 else ""
         share = f"{each.process_time_s / total_s:.0%}" if total_s > 0 else ""
-        table.add_row(each.name, f"{each.rows_in:,}", f"{each.rows_out:,}", _dropped(each), speed, share)
+        table.add_row(_name(each.name), f"{each.rows_in:,}", f"{each.rows_out:,}", _dropped(each), speed, share)
     return table
 
 
@@ -126,6 +128,13 @@ def _empty_table(*headings: str) -> Table:
     for heading in headings:
         table.add_column(heading, justify="right")
     return table
+
+
+def _name(name: str) -> Text:
+    """Return a name as it is: rich would read markup and escape sequences in it."""
+    from rich.text import Text
+
+    return Text(visible_line(name))
 
 
 def _dropped(stats: StageStats) -> str:

@@ -155,7 +155,8 @@ class _Reader:
         tag: str | None = node.tag
         if "$" in text:
             try:
-                text = self._variables.substitute(text)
+                parameter = next((part for part in reversed(path) if isinstance(part, str)), "")
+                text = self._variables.substitute(text, parameter)
             except ConfigError as error:
                 self._document.complain(path, str(error))
                 self._document.unreadable.add(path)

@@ -33,7 +33,7 @@ def dump_pipeline(pipeline: Pipeline, *, registry: Registry | None = None, hide_
     Args:
         pipeline: The pipeline.
         registry: Where the names of its stages are looked up; that of the process unless given.
-        hide_secrets: Write what looks like a secret as the variable it came from, else as asterisks.
+        hide_secrets: Write secrets as asterisks where they did not come from a variable.
 
     Raises:
         ConfigError: A stage is not registered, does not keep its parameters, or has one that YAML cannot hold.
@@ -45,8 +45,7 @@ def dump_pipeline(pipeline: Pipeline, *, registry: Registry | None = None, hide_
     if pipeline.description:
         document["description"] = escape(pipeline.description)
     document["stages"] = [_entry(stage, registry) for stage in pipeline.stages]
-    if hide_secrets:
-        document = without_secrets(document, pipeline.references)
+    document = without_secrets(document, pipeline.references, mask=hide_secrets)
     # The width keeps long strings on one line; a folded string is hard to read and to edit.
     return yaml.dump(document, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=1_000_000)
 

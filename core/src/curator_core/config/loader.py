@@ -45,6 +45,7 @@ def load_pipeline(
     text, path = _read(source)
     values = Variables(variables, os.environ)
     document = parse_document(text, source=str(path) if path is not None else "<text>", variables=values)
+    values.hide_values()
     for name, hint in values.unused.items():
         document.complain((), f"variable {name!r} was given a value, but the file does not use it{hint}", where="")
     loaded = FileReader(document, registry or default_registry()).read(path)

@@ -2,43 +2,76 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.variables import escape, names_in
-from curator_core.redaction import MASK, is_sensitive_name, redact
+from curator_core.config.variables import escape, is_path, is_place, names_in
+from curator_core.redaction import MASK, holds_hidden, is_sensitive_name, redact, redact_shapes, redact_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from curator_core.config.variables import References
 
-__all__ = ["without_secrets"]
+__all__ = ["identity_of_values", "without_secrets"]
 
 
-def without_secrets(value: Any, references: Mapping[str, str], *, name: object = "") -> Any:
+def without_secrets(value: Any, references: References, *, mask: bool = True, name: str = "") -> Any:
     """Return the values of a pipeline file (with dollar signs escaped) without the secrets in them.
 
     A value that came from a variable is written as the file had it, ``${NAME}``, so that the result can be run wherever
-    the variable is set. Values that are no secrets stay as they are.
+    the variable is set; paths, names and numbers are written out, unless they hold a secret.
 
-    >>> without_secrets({"api_key": "3f2a", "path": "out"}, {"3f2a": "${API_KEY}"})
-    {'api_key': '${API_KEY}', 'path': 'out'}
+    >>> without_secrets({"greeting": "3f2a", "path": "out"}, {("greeting", "3f2a"): "${GREETING}"})
+    {'greeting': '${GREETING}', 'path': 'out'}
 
     Args:
         value: The values.
-        references: Texts that came from variables, and how they were written.
+        references: How values that came from variables were written.
+        mask: Write secrets that came from elsewhere as asterisks.
         name: Key that the value stands under.
     """
     if isinstance(value, dict):
-        return {key: without_secrets(each, references, name=key) for key, each in value.items()}
+        return {key: without_secrets(each, references, mask=mask, name=str(key)) for key, each in value.items()}
     if isinstance(value, list):
-        return [without_secrets(each, references, name=name) for each in value]
-    return _without_secret(value, references, name) if isinstance(value, str) else value
-
-
-def _without_secret(text: str, references: Mapping[str, str], name: object) -> str:
-    plain = text.replace("$$", "$")
+        return [without_secrets(each, references, mask=mask, name=name) for each in value]
+    if not isinstance(value, str):
+        return value
+    plain = value.replace("$$", "$")
+    written = references.get((name, plain))
+    if written is not None and _is_hidden(plain, written, name):
+        return written
     hidden = MASK if plain and is_sensitive_name(name) else redact(plain)
-    written = references.get(plain)
-    if written is None:
-        return text if hidden == plain else escape(hidden)
-    is_secret = hidden != plain or any(is_sensitive_name(each) for each in names_in(written))
-    return written if is_secret else text
+    return value if hidden == plain or not mask else escape(hidden)
+
+
+def identity_of_values(value: Any, references: References, *, name: str = "") -> Any:
+    """Return values such that those of two runs can be compared, and secrets cannot be read.
+
+    Credentials are left out: they change without changing what a run makes. Of other values that came from variables
+    there is a digest. It takes long to compute (about 50 ms), so that trying many values takes longer, but a value that
+    is one of few can be found.
+
+    >>> identity_of_values({"greeting": "good day", "n": 1}, {("greeting", "good day"): "${GREETING}"})
+    {'greeting': '*** d31169a2f6961f6a', 'n': 1}
+    """
+    if isinstance(value, dict):
+        return {key: identity_of_values(each, references, name=str(key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [identity_of_values(each, references, name=name) for each in value]
+    if not isinstance(value, str) or is_sensitive_name(name):
+        return redact_values({name: value})[name]
+    written = references.get((name, value), "")
+    if any(map(is_sensitive_name, names_in(written))) or redact_shapes(value) != value:
+        return redact(value)
+    is_hidden = holds_hidden(value) or (written and _is_hidden(value, written, name))
+    return f"{MASK} {_digest(name, value)}" if is_hidden else redact(value)
+
+
+def _is_hidden(value: str, written: str, name: str) -> bool:
+    """Return whether a value that came from variables is written as these."""
+    names = (name, *names_in(written))
+    return not (is_place(name) or is_path(value)) or redact(value) != value or any(map(is_sensitive_name, names))
+
+
+def _digest(name: str, value: str) -> str:
+    secret = value.encode("utf-8", "surrogatepass")
+    return hashlib.scrypt(secret, salt=f"curator {name}".encode(), n=1 << 14, r=8, p=1, dklen=8).hex()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.config.problems import Fault, did_you_mean
 from curator_core.errors import CuratorError
+from curator_core.redaction import redact
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -164,5 +165,5 @@ def _literal_hint(error: ErrorDetails, value: Any) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "nothing"
-    text = repr(value).lower() if isinstance(value, bool) else repr(value)
+    text = repr(value).lower() if isinstance(value, bool) else redact(repr(value))  # before a part of it is cut off
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"

@@ -7,15 +7,31 @@ from typing import TYPE_CHECKING
 
 from curator_core.config.problems import did_you_mean
 from curator_core.errors import ConfigError
+from curator_core.redaction import hide, is_sensitive_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Variables", "escape", "names_in"]
+__all__ = ["References", "Variables", "escape", "is_path", "is_place", "names_in"]
+
+References = dict[tuple[str, str], str]
+"""How values that came from variables were written, by parameter and value: ``{("token", "3f2a"): "${TOKEN}"}``."""
 
 _REFERENCE = re.compile(
     r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}|(?P<broken>\{))"
 )
+
+# Parameters that say where something is, or what it is called: shown, unless what they say looks like a secret.
+_PLACE = re.compile(
+    r"(?:^|_)(?:address|dirs?|director(?:y|ies)|files?|filenames?|folders?|globs?|inputs?|models?|names?|outputs?|paths?"
+    r"|roots?|uris?|urls?)$",
+    re.IGNORECASE,
+)
+# Names of columns, languages and options, numbers and dates: hidden in text, they would make messages unreadable.
+_ORDINARY = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*|[\d\s.,:/+-]*")
+_PATH = re.compile(r"(?:~|\.{1,2})?/[^/\s].*|[A-Za-z]:\\.*")
+"""A path by its beginning, whatever the parameter is called."""
+_SHORTEST_TELLING = 6
 
 
 class Variables:
@@ -33,7 +49,8 @@ class Variables:
         self._given = {name: str(value) for name, value in (given or {}).items()}
         self._environment = environment or {}
         self._mentioned: set[str] = set()
-        self.references: dict[str, str] = {}  # what was substituted, and how it was written
+        self.references: References = {}
+        self._uses: dict[str, tuple[str, set[str]]] = {}  # values of variables, and the parameters they are part of
 
     @property
     def unused(self) -> dict[str, str]:
@@ -43,17 +60,34 @@ class Variables:
             for name in sorted(self._given.keys() - self._mentioned)
         }
 
-    def substitute(self, text: str) -> str:
+    def substitute(self, text: str, parameter: str = "") -> str:
         """Replace every reference in ``text``; ``$$`` stands for a dollar sign.
+
+        Args:
+            text: Text as the file has it.
+            parameter: Key that it stands under.
 
         Raises:
             ConfigError: A variable has no value, or a reference is malformed.
         """
-        result = _REFERENCE.sub(self._replacement, text)
-        self.references[result] = text
+        used: dict[str, str] = {}
+        result = _REFERENCE.sub(lambda match: self._replacement(match, used), text)
+        for name, value in used.items():
+            self._uses.setdefault(name, (value, set()))[1].add(parameter)
+        if used and result:
+            self.references[parameter, result] = text
         return result
 
-    def _replacement(self, match: re.Match[str]) -> str:
+    def hide_values(self) -> None:
+        """Hide the values of variables in all that leaves this process, but for those of places, names and numbers."""
+        for name, (value, parameters) in self._uses.items():
+            is_credential = is_sensitive_name(name) or any(map(is_sensitive_name, parameters))
+            is_place_of_value = any(map(is_place, parameters)) or is_path(value)
+            is_shown = is_place_of_value or len(value) < _SHORTEST_TELLING or _ORDINARY.fullmatch(value)
+            if is_credential or not is_shown:
+                hide(value, is_credential=is_credential)
+
+    def _replacement(self, match: re.Match[str], used: dict[str, str]) -> str:
         if match["escaped"]:
             return "$"
         if match["broken"]:
@@ -71,6 +105,7 @@ class Variables:
                 f"variable {name!r} has no value{hint or ';'} give one with --set {name}=…, "
                 f"in the environment, or write ${{{name}:-default}}"
             )
+        used[name] = value
         return value
 
 
@@ -81,6 +116,24 @@ def names_in(text: str) -> list[str]:
     ['IN', 'NAME']
     """
     return [match["name"] for match in _REFERENCE.finditer(text) if match["name"]]
+
+
+def is_place(parameter: str) -> bool:
+    """Return whether a parameter holds a path, an address or a name, by its own name.
+
+    >>> [is_place(name) for name in ("path", "input_files", "url", "header", "text_field")]
+    [True, True, True, False, False]
+    """
+    return _PLACE.search(parameter) is not None
+
+
+def is_path(value: str) -> bool:
+    """Return whether a value is a path that begins as one, so that it needs no telling name.
+
+    >>> [is_path(value) for value in ("/data/in", "./in", "~/in", "abc/def+gh==", "in")]
+    [True, True, True, False, False]
+    """
+    return _PATH.fullmatch(value) is not None
 
 
 def escape(text: str) -> str:

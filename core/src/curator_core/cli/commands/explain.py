@@ -13,6 +13,7 @@ from curator_core.cli.pipeline_arguments import (
 )
 from curator_core.cli.terminal import print_data, print_json
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
+from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
@@ -35,13 +36,14 @@ def run(args: argparse.Namespace) -> None:
     loaded = load(args.pipeline, args.variables)
     plan = loaded.build(check_inputs=not args.no_inputs)
     if args.json:
-        print_json(_plan_values(plan, loaded))
+        print_json(redact_values(_plan_values(plan, loaded)))
         return
     if loaded.pipeline.description:
-        print_data(loaded.pipeline.description)
-    print_data(plan.describe())
+        print_data(redact(loaded.pipeline.description))
+    print_data(redact(plan.describe()))
     choice = _executor(plan, loaded)
-    options = "".join(f" {name}={value}" for name, value in loaded.executor_options.items())
+    shown = redact_values(loaded.executor_options)
+    options = "".join(f" {name}={value}" for name, value in shown.items())
     print_data(f"executor {choice.name}{options} ({choice.reason})")
 
 

@@ -11,6 +11,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
 from curator_core.cli.terminal import columns_text, message, print_data, print_json
 from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def _ls(args: argparse.Namespace) -> int:
     print_data(columns_text([header, *lines]))
     print_data("")
     for (stage, error), count in counts.most_common():
-        print_data(f"{count:>7,}  {stage}  {error}")
+        print_data(visible_line(f"{count:>7,}  {stage}  {error}"))
     return exit_codes.OK
 
 
@@ -118,7 +119,7 @@ def _show(args: argparse.Namespace) -> int:
     width = max(len(name) for name in values)
     for name, value in values.items():
         if value is not None:
-            print_data(f"{name.ljust(width)}  {value}")
+            print_data(f"{name.ljust(width)}  {visible_line(str(value))}")
     if payload is not None:
         print_data(f"\npayload\n{payload}")
     if trace is not None:
@@ -170,7 +171,7 @@ def _print_result(result: RetryResult) -> None:
         return
     print_data(f"{len(result.resolved):,} resolved, {len(result.records):,} in quarantine again")
     for record in result.records:
-        print_data(f"    {record.record_id}  {record.stage}: {record.where}: {_error(record)}")
+        print_data(visible_line(f"    {record.record_id}  {record.stage}: {record.where}: {_error(record)}"))
     for record_id, reason in result.order.impossible.items():
         message(f"{record_id} cannot be retried: {reason}")
     for path in (path for task in result.outputs for path in getattr(task, "paths", ())):
