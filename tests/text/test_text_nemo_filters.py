@@ -304,11 +304,13 @@ def test_the_english_recipe_has_the_published_filters_and_names_of_their_own():
 
 
 def test_neighbouring_filters_measure_a_group_once(monkeypatch):
-    import curator_text.metrics.surface as metrics
+    import curator_text.kernels.surface as kernels
+    from curator_text.metrics.surface import SURFACE
 
+    SURFACE.prepare()  # which calls the kernel too
     calls = []
-    original = metrics._COUNT
-    monkeypatch.setattr(metrics, "_COUNT", lambda *args: (calls.append(len(args[2])), original(*args))[1])
+    original = kernels.surface_counts
+    monkeypatch.setattr(kernels, "surface_counts", lambda *args: (calls.append(len(args[2])), original(*args))[1])
     batch = DocumentBatch(data={"text": ["12345", "plain words", "other words"]})
     for stage in (curator_text.Numbers(), curator_text.WhiteSpace(), curator_text.LongWord()):
         batch = stage.process(batch)

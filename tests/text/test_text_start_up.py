@@ -19,7 +19,7 @@ _PROGRAM = """
 import sys
 from curator_core.cli import main
 status = main(sys.argv[1:])
-found = [each for each in ("numba", "pydantic", "numpy.ma", "pandas", "ray", "torch") if each in sys.modules]
+found = [each for each in ("pydantic", "pandas", "ray", "torch") if each in sys.modules]
 print(status, found)
 """
 

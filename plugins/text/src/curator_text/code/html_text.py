@@ -10,6 +10,10 @@ from collections import Counter
 from html import unescape
 from html.entities import html5
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["text_length", "text_share"]
 
@@ -38,6 +42,7 @@ _VOID = frozenset(
     }
 )
 """Elements without an end tag, by Beautiful Soup's list."""
+_MAX_UNCLOSED_TAGS = 100
 _WHITE_SPACE = " \n\t\f\r"
 
 
@@ -62,9 +67,13 @@ def text_length(page: str) -> int:
     7
     """
     counter = _TextCounter()
+    # Behind the last > no tag can end. The parser looks for that end from every <, which takes the square of the time.
+    end = page.rfind(">") + 1
+    rest = page[end:] if page.count("<", end) > _MAX_UNCLOSED_TAGS else ""
     try:
-        counter.feed(page)
+        counter.feed(page[: len(page) - len(rest)])
         counter.close()
+        counter.handle_data(rest)
     except AssertionError:  # what html.parser raises on some malformed declarations
         return 0
     counter.end_run()
@@ -78,9 +87,29 @@ class _TextCounter(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.length = 0
         self._run: list[str] = []
+        self._unclosed: set[str] = set()
         self._open: list[str] = []
         self._times_open: Counter[str] = Counter()
         self._needless: Counter[str] = Counter()  # end tags to come of elements that have none, which are overlooked
+
+    def close(self) -> None:
+        self._unclosed.clear()
+        super().close()
+
+    def parse_comment(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002 - the parser's signature
+        return self._once("comment", super().parse_comment, i, report)
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002 - as above
+        return self._once("section", super().parse_marked_section, i, report)
+
+    def _once(self, kind: str, parse: Callable[..., int], i: int, report: bool) -> int:  # noqa: FBT001 - as above
+        """Parse, unless one of the kind that began before had no end: then this has none, and need not be searched."""
+        if kind in self._unclosed:
+            return -1
+        end = parse(i, report)
+        if end < 0:
+            self._unclosed.add(kind)
+        return end
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's signature
         self.end_run()

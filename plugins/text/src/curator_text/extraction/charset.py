@@ -11,7 +11,8 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _META_BYTES = 1024
 """How far browsers look for a declaration (HTML standard, "prescan a byte stream to determine its encoding")."""
 _META = re.compile(
-    rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})",
+    rb"<meta\b[^>]{0,200}?\bcharset\s*=\s*(?:[\"']\s*)?([\w.:-]{1,40})"
+    rb"|<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})",
     re.IGNORECASE,
 )
 _SNIFF_BYTES = 2**15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -11,6 +12,8 @@ from curator_core.errors import ConfigError
 __all__ = ["ScoreReader"]
 
 _NUMBER = re.compile(r"(?<![\w.])([-+]?\d+(?:\.\d+)?)")
+_MAX_BRACES = 1000
+"""How many braces of an answer are tried: each may be read to the end, and an answer can consist of them."""
 
 
 class ScoreReader:
@@ -65,10 +68,11 @@ class ScoreReader:
 
     def _in_json(self, answer: str) -> Any:
         decoder = json.JSONDecoder()
-        for start in (match.start() for match in re.finditer(r"\{", answer)):
+        braces = (match.start() for match in re.finditer(r"\{", answer))
+        for start in itertools.islice(braces, _MAX_BRACES):
             try:
                 found, _ = decoder.raw_decode(answer, start)
-            except ValueError:
+            except (ValueError, RecursionError):  # broken, or nested too deeply
                 continue
             if isinstance(found, dict) and self._key in found:
                 return found[self._key]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_text.kernels.native import Argument, NativeKernel
 from curator_text.metrics.group import MetricGroup
 
 if TYPE_CHECKING:
@@ -15,12 +14,6 @@ if TYPE_CHECKING:
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["BOILERPLATE", "PLACEHOLDER", "STRINGS"]
-
-_COUNT = NativeKernel(
-    "boilerplate",
-    "boilerplate_counts",
-    (Argument("uint8"), Argument(), Argument(), Argument(dimensions=2, is_written=True)),
-)
 
 PLACEHOLDER = "lorem ipsum"
 """A document that holds it is placeholder text (C4, Raffel et al. 2020, section 2.2)."""
@@ -55,12 +48,13 @@ Two more of its banners are left out because they hold "uses cookies".
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
     from curator_text.kernels.blocks import ALL_BYTES, blocks
+    from curator_text.kernels.boilerplate import boilerplate_counts
 
     counts = np.zeros((3, texts.num_documents), dtype=np.int64)
     for block in blocks(texts, ALL_BYTES):
-        _COUNT(block.data, block.offsets, block.rows, counts)
+        boilerplate_counts(block.data, block.offsets, block.rows, counts)
     return {"paragraphs": counts[0], "boilerplate_paragraphs": counts[1], "placeholders": counts[2]}
 
 
-BOILERPLATE = MetricGroup("boilerplate", _measure, native=(_COUNT,))
+BOILERPLATE = MetricGroup("boilerplate", _measure, compiled=True)
 """Number of paragraphs, of those with one of :data:`STRINGS`, and of occurrences of :data:`PLACEHOLDER`."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_text.kernels.native import Argument, NativeKernel
 from curator_text.metrics.group import MetricGroup
 
 if TYPE_CHECKING:
@@ -19,27 +18,12 @@ __all__ = ["REPEATS"]
 _UNITS = ("lines", "paragraphs")
 _LINES = 1024
 """Lines of a document that there is room for, until one has more."""
-_COUNT = NativeKernel(
-    "line_repeats",
-    "repeat_counts",
-    (
-        Argument("uint8"),
-        Argument(),
-        Argument(),
-        Argument("uint8"),
-        Argument("uint32"),
-        Argument(dimensions=0),
-        Argument(dimensions=2, is_written=True),
-        Argument("uint64", dimensions=2, is_written=True),
-        Argument("int32", is_written=True),
-        Argument(dimensions=3, is_written=True),
-    ),
-)
 
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
     from curator_text.kernels.blocks import ALL_BYTES, blocks
     from curator_text.kernels.characters import character_table
+    from curator_text.kernels.line_repeats import repeat_counts
     from curator_text.kernels.read_only import read_only
 
     table = character_table()
@@ -48,7 +32,7 @@ def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
     for block in blocks(texts, ALL_BYTES):
         done = 0
         while done < len(block.rows):
-            done = _COUNT(
+            done = repeat_counts(
                 block.data,
                 block.offsets,
                 block.rows,
@@ -65,5 +49,5 @@ def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
     return {name.format(unit): counts[u, k] for u, unit in enumerate(_UNITS) for k, name in enumerate(names)}
 
 
-REPEATS = MetricGroup("repeats", _measure, native=(_COUNT,))
+REPEATS = MetricGroup("repeats", _measure, compiled=True)
 """Lines are cut at newlines and counted unless blank; paragraphs are cut at two newlines, and blank ones count."""

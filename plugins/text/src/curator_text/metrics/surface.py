@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_text.kernels.native import Argument, NativeKernel
 from curator_text.metrics.group import MetricGroup
 
 if TYPE_CHECKING:
@@ -16,31 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = ["SURFACE"]
 
-_COUNT = NativeKernel(
-    "surface",
-    "surface_counts",
-    (
-        Argument("uint8"),
-        Argument(),
-        Argument(),
-        Argument("uint8"),
-        Argument("bool"),
-        Argument(dimensions=2, is_written=True),
-    ),
-)
-
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
     from curator_text.kernels.blocks import ALL_BYTES, blocks
+    from curator_text.kernels.surface import surface_counts
     from curator_text.kernels.surface_tables import METRICS, surface_tables
 
     counts = np.zeros((len(METRICS), texts.num_documents), dtype=np.int64)
     for block in blocks(texts, ALL_BYTES):
-        _COUNT(block.data, block.offsets, block.rows, *surface_tables(), counts)
+        surface_counts(block.data, block.offsets, block.rows, *surface_tables(), counts)
     return dict(zip(METRICS, counts, strict=True))
 
 
-SURFACE = MetricGroup("surface", _measure, native=(_COUNT,))
+SURFACE = MetricGroup("surface", _measure, compiled=True)
 """Counts of characters, words and lines: see :data:`curator_text.kernels.surface_tables.METRICS`.
 
 Words are separated by white space (:meth:`str.split`). Lines are cut at newlines; blank ones do not count.

@@ -29,12 +29,18 @@ _KEYS = re.compile(
     r"|hf_[A-Za-z]{34}"  # Hugging Face
     r"|npm_[A-Za-z0-9]{36}"
     r"|pypi-AgE[A-Za-z0-9_-]{40,}"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"  # JSON web token
 )
+_WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*")
+_WEB_TOKEN_HEAD = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{13,}(?=\.[A-Za-z0-9_-]{10,}\.)")
+"""A run of characters before the dots of a JSON web token.
+
+To look for tokens themselves would take the square of the time on a text of many beginnings and no dot.
+"""
 PRIVATE_KEY_SCREEN = "-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY"
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----(?:(?!-----BEGIN).){0,20000}?-----END \1-----", re.DOTALL
 )
+_LEAST_AFTER = 10  # characters behind the eyJ of a web token
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -55,7 +61,7 @@ def find_api_keys(text: str) -> Iterator[Span]:
     >>> [text[a:b] for text in ["export KEY=AKIAIOSFODNN7EXAMPLE"] for a, b in find_api_keys(text)]
     ['AKIAIOSFODNN7EXAMPLE']
     """
-    for match in _KEYS.finditer(text):
+    for match in _key_matches(text):
         begin, end = match.span()
         if text[begin - 1 : begin] in _WORD or text[end : end + 1] in _WORD:
             continue
@@ -64,6 +70,30 @@ def find_api_keys(text: str) -> Iterator[Span]:
         if match[0].startswith("sk-") and not _looks_random(match[0]):
             continue
         yield begin, end
+
+
+def _key_matches(text: str) -> Iterator[re.Match[str]]:
+    """Yield keys and web tokens from left to right, none inside another."""
+    heads = _WEB_TOKEN_HEAD.finditer(text)
+    head = next(heads, None)
+    key, token = _KEYS.search(text), None
+    position = 0
+    while True:
+        if key is not None and key.start() < position:
+            key = _KEYS.search(text, position)
+        if token is not None and token.start() < position:
+            token = None
+        while head is not None and token is None:
+            begin = text.find("eyJ", max(head.start(), position), head.end() - _LEAST_AFTER)
+            if begin >= 0:
+                token = _WEB_TOKEN.match(text, begin)
+            else:
+                head = next(heads, None)
+        chosen = token if key is None or (token is not None and token.start() < key.start()) else key
+        if chosen is None:
+            return
+        yield chosen
+        position = chosen.end()
 
 
 def _is_token_header(part: str) -> bool:
