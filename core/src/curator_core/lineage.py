@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import StageError
-from curator_core.tasks import EmptyTask, FileGroupTask, Task
+from curator_core.source_ids import SourceIds
+from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["NumberedTasks", "adopt", "adopt_one", "number_sources"]
+__all__ = ["NumberedTasks", "adopt", "adopt_one", "check_output", "number_sources"]
 
 
 class NumberedTasks(list["Task[Any]"]):
@@ -24,14 +25,11 @@ def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
     if isinstance(tasks, NumberedTasks):
         yield from tasks
         return
-    seen: Counter[str] = Counter()
+    unique = _UniqueIds()
     for position, task in enumerate(tasks):
         _check_task(task, where="initial_tasks")
         if isinstance(task, FileGroupTask):
-            task_id = task.fingerprint()
-            seen[task_id] += 1
-            if seen[task_id] > 1:  # the same files given twice are two sources
-                task_id = f"{task_id}x{seen[task_id]}"
+            task_id = unique.id_for(task.fingerprint())
         elif isinstance(task, EmptyTask) and position == 0:
             task_id = ""
         else:
@@ -49,6 +47,7 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
     if result is None:
         return
     if isinstance(result, Task):
+        check_output(result, stage=stage)
         yield adopt_one(parent, result)
         return
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, dict)):
@@ -56,18 +55,28 @@ def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
             f"stage {stage!r} returned a {type(result).__name__}",
             fix="return a task, None, or a list or iterator of tasks",
         )
-    seen: dict[str, int] = {}
+    unique = _UniqueIds()
     for index, child in enumerate(result):
         _check_task(child, where=f"what stage {stage!r} returned")
+        check_output(child, stage=stage)
         task_id = _source_task_id(parent, child, index)
-        if task_id is None:
-            task_id = f"{parent.task_id}/{index}"
-        else:
-            number = seen[task_id] = seen.get(task_id, 0) + 1
-            if number > 1:  # the same files listed twice are two sources
-                task_id = f"{task_id}x{number}"
+        task_id = f"{parent.task_id}/{index}" if task_id is None else unique.id_for(task_id)
         yield _child(child, task_id, parent)
         del child  # while the next one is made
+
+
+class _UniqueIds:
+    """Tells sources apart that have the same files: the second gets ``x2`` behind its id."""
+
+    def __init__(self) -> None:
+        self._seen = SourceIds()
+        self._repeated: Counter[str] = Counter()
+
+    def id_for(self, task_id: str) -> str:
+        if self._seen.add(task_id):
+            return task_id
+        self._repeated[task_id] += 1
+        return f"{task_id}x{self._repeated[task_id] + 1}"
 
 
 def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:
@@ -78,6 +87,26 @@ def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:
         if child is parent:
             return parent
     return _child(child, _source_task_id(parent, child, 0) or parent.task_id, parent)
+
+
+def check_output(task: Task[Any], *, stage: str) -> None:
+    """Refuse a task that cannot be counted, because its payload is not what its class holds.
+
+    Called where a failure is still that of the stage and of the task it was given.
+
+    Raises:
+        StageError: Rows or size of the task cannot be told.
+    """
+    try:
+        task.num_items  # noqa: B018 - whether it can be told is asked
+        if not isinstance(task, TableBatch):  # a table that has rows has a size, which takes long to add up
+            task.size_bytes  # noqa: B018
+    except Exception as error:
+        raise StageError(
+            f"stage {stage!r} returned a {type(task).__name__} that holds a {type(task.data).__name__}, "
+            f"which cannot be counted: {type(error).__name__}: {error}",
+            fix="give payloads to with_data or to the constructor, which convert and check them",
+        ) from error
 
 
 def _source_task_id(parent: Task[Any], child: Task[Any], index: int) -> str | None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from curator_core.errors import LedgerError
-from curator_core.ledger.ledger_file import LedgerFile, header, read_ledger
+from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 
 FACTS = [
     header({"stages": []}),
@@ -17,7 +17,7 @@ FACTS = [
 
 
 def write(path, facts=FACTS):
-    file = LedgerFile(path, facts[:1])
+    file = LedgerFile(path, map(line_of, facts[:1]))
     for fact in facts[1:]:
         file.append([fact], is_durable="done" in fact)
     file.close()
@@ -27,10 +27,11 @@ def write(path, facts=FACTS):
 def test_what_is_written_is_read(tmp_path):
     write(tmp_path / "ledger.jsonl")
     content = read_ledger(tmp_path / "ledger.jsonl")
-    assert content.begun == {"a": {"files": [{"path": "x.jsonl"}]}, "b": {}}
-    assert content.done["a"].stats == {"s": {"rows_in": 3}}
+    assert content.begun == {"a", "b"}
+    assert list(content.begun_files({"a"})) == [("a", [{"path": "x.jsonl"}])]
+    assert [(entry.source, entry.stats) for entry in content.entries()] == [("a", {"s": {"rows_in": 3}})]
     assert content.finished.is_complete
-    assert content.facts() == [FACTS[0], FACTS[1], FACTS[3], FACTS[2]]
+    assert [json.loads(line) for line in content.lines()] == [FACTS[0], FACTS[1], FACTS[3], FACTS[2]]
 
 
 def test_work_after_the_end_makes_the_run_unfinished_again(tmp_path):
@@ -72,17 +73,17 @@ def test_damage_elsewhere_is_named(tmp_path, line):
 
 def test_a_ledger_of_the_future_is_refused(tmp_path):
     (tmp_path / "ledger.jsonl").write_text('{"ledger": 99}\n')
-    with pytest.raises(LedgerError, match="no ledger of this version"):
+    with pytest.raises(LedgerError, match="has format 99, which a newer version of curator wrote"):
         read_ledger(tmp_path / "ledger.jsonl")
 
 
 def test_after_a_failed_write_nothing_more_is_written(tmp_path):
     path = tmp_path / "ledger.jsonl"
-    file = LedgerFile(path, FACTS[:1])
+    file = LedgerFile(path, map(line_of, FACTS[:1]))
     file._file.close()
     file._file = open("/dev/full", "wb", buffering=0)  # noqa: PTH123, SIM115 - a disk that is always full
     with pytest.raises(LedgerError, match=r"cannot write the ledger .*No space left on device"):
         file.append([FACTS[1]], is_durable=True)
     file.append([FACTS[1]], is_durable=True)
     file.close()
-    assert read_ledger(path).begun == {}
+    assert not read_ledger(path).begun

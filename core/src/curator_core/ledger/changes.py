@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from curator_core.ledger.descriptions import content_hash, describe_files
+from curator_core.ledger.known_sources import KnownSources
+from curator_core.source_ids import DigestSet, SourceIds
+from curator_core.source_order import SourceOrder, sorted_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from curator_core.ledger.ledger_file import LedgerContent
     from curator_core.tasks import Task
 
-__all__ = ["InputChanges", "compare_sources"]
+__all__ = ["CurrentSources", "InputChanges", "compare_sources"]
+
+_SHOWN = 20
+_UNKNOWN = -1
+
+
+class CurrentSources:
+    """The source tasks of today: their ids, contents and order, in a few bytes each.
+
+    Args:
+        listing: Yields the source tasks with their ids, each time it is called.
+    """
+
+    def __init__(self, listing: Callable[[], Iterator[Task[Any]]]) -> None:
+        self.known = KnownSources()
+        self.order = SourceOrder()
+        self._listing = listing
+        for task in listing():
+            self.known.put(task.task_id, content_hash(task))
+            self.order.add(task.task_id)
+
+    def files(self) -> _Files:
+        """List the files again, and keep what tells whether one has changed."""
+        return _Files(each for task in self._listing() for each in describe_files(task) or ())
 
 
 @dataclass
@@ -20,71 +50,91 @@ class InputChanges:
     """How the source tasks of a ledger relate to those there are now.
 
     Args:
-        conflicts: What changed under work that is done, a line for each thing.
+        conflicts: The first things that changed under work that is done, a line for each.
+        conflict_count: How many there are in all.
         stale: Source tasks of the ledger that are none any more, done or not.
-        regrouped: Those of them whose files are as they were, but are grouped with others now.
         new: How many source tasks the ledger does not know.
     """
 
     conflicts: list[str] = field(default_factory=list)
-    stale: set[str] = field(default_factory=set)
-    regrouped: set[str] = field(default_factory=set)
+    conflict_count: int = 0
+    stale: SourceIds = field(default_factory=SourceIds)
     new: int = 0
 
 
-def compare_sources(
-    begun: Mapping[str, Mapping[str, Any]], done: Iterable[str], sources: Iterable[Task[Any]]
-) -> InputChanges:
+def compare_sources(content: LedgerContent, now: CurrentSources) -> InputChanges:
     """Compare the source tasks of a ledger with those of today.
 
-    Args:
-        begun: Source tasks that were begun, with what the ledger says about them.
-        done: Those that are done.
-        sources: The source tasks of today, with their ids.
+    Ids of tasks without files are positions, so their content is compared too. A source task whose files are all as
+    they were, but are grouped with others now, is stale and conflicts with nothing.
     """
+    begun = content.begun
     changes = InputChanges()
-    now = {task.task_id: task for task in sources}
-    files_now = {each["path"]: each for task in now.values() for each in describe_files(task) or ()}
-    finished = set(done)
-    conflicts: dict[str, None] = {}
-    for source, known in begun.items():
-        if source in now and not _is_other(known, now[source]):
-            continue
-        changes.stale.add(source)
-        lines = _what_changed(source, known, now, files_now)
-        if not lines:
-            changes.regrouped.add(source)
-        elif source in finished:
-            conflicts.update(dict.fromkeys(lines))
-    changes.conflicts = list(conflicts)
-    changes.new = sum(source not in begun for source in now if source)
+    for source in begun:
+        if source not in now.known or begun.content(source) != now.known.content(source):
+            changes.stale.add(source)
+    changes.new = sum(source not in begun for source in now.known if source)
+    if changes.stale:
+        counted = DigestSet()
+        for line in _conflicts(content, changes.stale, now):
+            if counted.add(_digest(line)) and len(changes.conflicts) < _SHOWN:
+                changes.conflicts.append(line)
+        changes.conflict_count = len(counted)
     return changes
 
 
-def _is_other(known: Mapping[str, Any], task: Task[Any]) -> bool:
-    """Return whether a task that has the id of another is not the same: ids of tasks without files are positions."""
-    return known.get("content") != content_hash(task)
+def _conflicts(content: LedgerContent, stale: SourceIds, now: CurrentSources) -> Iterator[str]:
+    """Yield what changed under source tasks that are done."""
+    affected = SourceIds(source for source in stale if source in content.done)
+    files_now: _Files | None = None
+    for source, files in content.begun_files(affected):
+        if source in now.known:
+            yield f"initial task {source} is another one"
+        elif files is None:
+            yield f"initial task {source} is gone"
+        else:
+            if files_now is None:
+                files_now = now.files()
+            for before in files:
+                yield from files_now.what_changed(before)
 
 
-def _what_changed(
-    source: str, known: Mapping[str, Any], now: Mapping[str, Task[Any]], files_now: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    if source in now:
-        return [f"initial task {source} is another one"]
-    if "files" not in known:
-        return [f"initial task {source} is gone"]
-    lines = []
-    for before in known["files"]:
-        after = files_now.get(before["path"])
-        if after is None:
-            lines.append(f"{before['path']} is gone")
-        elif before.get("file_bytes") != after.get("file_bytes"):
-            lines.append(f"{before['path']} has changed: {_size(before)} → {_size(after)} bytes")
-        elif before.get("version") != after.get("version"):
-            lines.append(f"{before['path']} has changed: modified since, {_size(after)} bytes as before")
-    return lines
+class _Files:
+    """Sizes and versions of files, by path, in 32 bytes a file."""
+
+    def __init__(self, files: Iterable[Mapping[str, Any]]) -> None:
+        paths = array("Q")
+        self._sizes, self._versions = array("q"), array("Q")
+        for each in files:
+            paths.append(_digest(each["path"]))
+            self._sizes.append(each.get("file_bytes", _UNKNOWN))
+            self._versions.append(_digest(_version(each)))
+        self._paths, self._numbers = sorted_numbers(paths)
+
+    def _find(self, path: str) -> int | None:
+        index = bisect_left(self._paths, _digest(path))
+        is_there = index < len(self._paths) and self._paths[index] == _digest(path)
+        return self._numbers[index] if is_there else None
+
+    def what_changed(self, before: Mapping[str, Any]) -> Iterator[str]:
+        number = self._find(before["path"])
+        if number is None:
+            yield f"{before['path']} is gone"
+            return
+        old, new = before.get("file_bytes", _UNKNOWN), self._sizes[number]
+        if old != new:
+            yield f"{before['path']} has changed: {_shown(old)} → {_shown(new)} bytes"
+        elif _digest(_version(before)) != self._versions[number]:
+            yield f"{before['path']} has changed: modified since, {_shown(new)} bytes as before"
 
 
-def _size(file: Mapping[str, Any]) -> str:
-    size = file.get("file_bytes")
-    return "?" if size is None else f"{size:,}"
+def _version(file: Mapping[str, Any]) -> str:
+    return str(file.get("version", ""))
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _shown(size: int) -> str:
+    return "?" if size == _UNKNOWN else f"{size:,}"

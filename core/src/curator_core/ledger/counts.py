@@ -161,6 +161,14 @@ class SourcedStats(StageStats):
             counts.add("rows_out", task.num_items)
             counts.add("bytes_out", task.size_bytes)
 
+    def unmade(self, task: Task[Any]) -> None:
+        super().unmade(task)
+        with self._lock:
+            counts = self._counts.of(source_id(task.task_id), self.name)
+            counts.add("tasks_out", -1)
+            counts.add("rows_out", -task.num_items)
+            counts.add("bytes_out", -task.size_bytes)
+
     def keep(self, recording: Recording) -> None:
         super().keep(recording)
         with self._lock:

@@ -5,29 +5,34 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from curator_core.config.secret_values import identity_of_values
 from curator_core.errors import ConfigError
-from curator_core.redaction import redact_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from curator_core.config.variables import References
     from curator_core.plan import Plan
     from curator_core.stage import ProcessingStage
 
 __all__ = ["differences", "plan_identity"]
 
 _SHOWN_CHARS = 60
+_TRIES = 20
 
 
 def plan_identity(plan: Plan) -> dict[str, Any]:
     """Return the identity of a plan as plain values.
 
     How a stage is run (resources, workers, batch sizes, retries) is no part of it, nor is the executor: another machine
-    may go on with a run. Nor are secrets: they change without changing the output, and are not for the disk.
+    may resume a run. Nor are credentials: they change without changing the output, and are not for the disk. Other
+    values from variables are there as digests.
     """
-    return {"stages": [redact_values(_stage_identity(planned.stage)) for planned in plan.stages]}
+    references = plan.pipeline.references
+    return {"stages": [_stage_identity(planned.stage, references) for planned in plan.stages]}
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -73,7 +78,7 @@ def _shown(params: Mapping[str, Any], key: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
-def _stage_identity(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
+def _stage_identity(stage: ProcessingStage[Any, Any], references: References) -> dict[str, Any]:
     from curator_core.function_stage import FunctionStage
 
     thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
@@ -82,7 +87,7 @@ def _stage_identity(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
         "class": f"{thing.__module__}.{thing.__qualname__}",
         "code": _code_version(thing),
         "version": stage.version,
-        "params": {} if isinstance(stage, FunctionStage) else _params(stage),
+        "params": {} if isinstance(stage, FunctionStage) else identity_of_values(_params(stage), references),
     }
 
 
@@ -128,9 +133,20 @@ def _distributions() -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=1024)
 def _source_hash(thing: Any) -> str:
     try:
-        text = inspect.getsource(thing)
+        text = _source_of(thing)
     except (OSError, TypeError):  # typed at a prompt, or made by other code
         return "unknown"
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _source_of(thing: Any) -> str:
+    """Return source code, also while other threads parse some: CPython 3.11 then fails at times (gh-106905)."""
+    for _ in range(_TRIES):
+        try:
+            return inspect.getsource(thing)
+        except SystemError:  # noqa: PERF203 - rare
+            continue
+    return inspect.getsource(thing)

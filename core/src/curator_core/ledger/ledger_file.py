@@ -1,29 +1,38 @@
 """``ledger.jsonl``: one line per fact about a run, appended and synced; a torn last line is cut off.
 
-- ``{"ledger": 1, "identity": {…}}``: the first line, what pipeline this is;
+- ``{"ledger": 1, "identity": {…}}``: the first line, the version of this format and what pipeline this is;
 - ``{"begun": id, "files": […]}``: work on a source task has begun (written without waiting for the disk);
 - ``{"done": id, "outputs": […], "stats": {…}}``: its outputs are all on the disk, for good;
 - ``{"finished": true, …}``: the run came to its end.
+
+The version is that of the whole run directory. A line that an older reader would misunderstand needs a new one.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import LedgerError
 from curator_core.faults import fault_point, is_hooked
 from curator_core.io.atomic import atomic_output, sync_folder
+from curator_core.ledger.known_sources import KnownSources
+from curator_core.source_ids import SourceIds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Finished", "LedgerContent", "LedgerFile", "SourceEntry", "read_ledger"]
+__all__ = ["Finished", "LedgerContent", "LedgerFile", "SourceEntry", "line_of", "read_ledger"]
 
 _VERSION = 1
+"""Format that is written, and the newest that is read. Directories of older ones are kept in tests/core/ledger."""
+_BEGUN = b'{"begun":'
+_DONE = b'{"done":'
+_TAIL_BYTES = 1 << 16
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -32,10 +41,12 @@ class SourceEntry:
     """A source task that is done.
 
     Args:
+        source: Its id.
         outputs: Descriptions of the outputs that came of it.
         stats: Counts by stage.
     """
 
+    source: str
     outputs: list[dict[str, Any]]
     stats: dict[str, dict[str, Any]]
 
@@ -55,44 +66,85 @@ class Finished:
 
 @dataclass
 class LedgerContent:
-    """What a ledger says.
+    """What a ledger says: which source tasks are begun and done, in a few bytes each.
+
+    All else (files, outputs, counts) is read from the file again when it is needed, an entry at a time.
 
     Args:
+        path: The file.
         identity: The pipeline it belongs to.
-        begun: Source tasks that were begun, with their files or what else tells them apart.
+        begun: Source tasks that were begun.
         done: Those that are done.
         finished: How the run ended, if it did.
+        superseded: How many lines about a source task are followed by another that counts instead.
     """
 
+    path: Path
     identity: dict[str, Any]
-    begun: dict[str, dict[str, Any]] = field(default_factory=dict)
-    done: dict[str, SourceEntry] = field(default_factory=dict)
+    begun: KnownSources = field(default_factory=KnownSources)
+    done: SourceIds = field(default_factory=SourceIds)
     finished: Finished | None = None
+    superseded: Counter[str] = field(default_factory=Counter)
 
     def take_in(self, fact: Mapping[str, Any]) -> None:
         """Add what a line says."""
         if "begun" in fact:
-            self.begun[fact["begun"]] = {key: value for key, value in fact.items() if key != "begun"}
+            self.begun.put(fact["begun"], fact.get("content"))
             self.finished = None
         elif "done" in fact:
-            self.done[fact["done"]] = SourceEntry(fact["outputs"], fact["stats"])
-            self.begun.setdefault(fact["done"], {})
+            source, _, _ = fact["done"], fact["outputs"], fact["stats"]
+            if not self.done.add(source):
+                self.superseded[source] += 1
+            if source not in self.begun:
+                self.begun.put(source, None)
             self.finished = None
         elif "finished" in fact:
             self.finished = Finished(fact["is_complete"], fact["stats"])
 
-    def without(self, sources: Iterable[str]) -> LedgerContent:
-        """Return the content as if these source tasks had been begun only."""
-        gone = set(sources)
-        done = {source: each for source, each in self.done.items() if source not in gone}
-        return LedgerContent(self.identity, dict(self.begun), done)
+    def entries(self) -> Iterator[SourceEntry]:
+        """Read the source tasks that are done, one at a time."""
+        for _, fact in self._done_lines():
+            yield SourceEntry(fact["done"], fact["outputs"], fact["stats"])
 
-    def facts(self) -> list[dict[str, Any]]:
-        """Return the lines that say this."""
-        lines: list[dict[str, Any]] = [header(self.identity)]
-        lines += [{"begun": source, **each} for source, each in self.begun.items()]
-        lines += [{"done": source, "outputs": each.outputs, "stats": each.stats} for source, each in self.done.items()]
-        return lines
+    def begun_files(self, sources: Container[str]) -> Iterator[tuple[str, list[dict[str, Any]] | None]]:
+        """Read what some source tasks were begun with: their files, or None for those without files."""
+        for line in _whole_lines(self.path):
+            fact = json.loads(line) if _may_say_begun(line) else {}
+            if fact.get("begun") in sources:
+                yield fact["begun"], fact.get("files")
+
+    def without(self, sources: Container[str]) -> LedgerContent:
+        """Return the content as if these source tasks had been begun only."""
+        done = SourceIds(source for source in self.done if source not in sources)
+        return replace(self, done=done, finished=None)
+
+    def lines(self) -> Iterator[bytes]:
+        """Read the lines that say this, for a ledger that replaces the file."""
+        yield line_of(header(self.identity))
+        for line in _whole_lines(self.path):
+            if _may_say_begun(line) and "begun" in json.loads(line):
+                yield line
+        for line, _ in self._done_lines():
+            yield line
+
+    def _done_lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        superseded = Counter(self.superseded)
+        for line in _whole_lines(self.path):
+            if line.startswith(_BEGUN):
+                continue
+            fact = json.loads(line)
+            source = fact.get("done")
+            if source is None or source not in self.done:
+                continue
+            if superseded[source]:
+                superseded[source] -= 1
+                continue
+            yield line, fact
+
+
+def _may_say_begun(line: bytes) -> bool:
+    """Tell most lines apart without parsing them: this version writes the kind of a fact first."""
+    return not line.startswith(_DONE)
 
 
 def header(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,28 +159,46 @@ def read_ledger(path: Path) -> LedgerContent | None:
         LedgerError: The file is damaged elsewhere, or of another version.
     """
     try:
-        data = path.read_bytes()
+        content: LedgerContent | None = None
+        for number, line in enumerate(_whole_lines(path), start=1):
+            fact = _parse(path, number, line)
+            if content is None:
+                _check_version(path, fact.get("ledger"))
+                content = LedgerContent(path, fact.get("identity", {}))
+                continue
+            try:
+                content.take_in(fact)
+            except KeyError as error:
+                raise _damaged(path, number) from error
     except FileNotFoundError:
         return None
     except OSError as error:
         raise LedgerError(f"cannot read the ledger {str(path)!r}: {error.strerror or error}") from error
-    lines = data.split(b"\n")[:-1]  # what follows the last line break is torn, or nothing
-    if not lines:
-        return None
-    first = _parse(path, 1, lines[0])
-    if first.get("ledger") != _VERSION:
-        raise LedgerError(
-            f"{str(path)!r} is no ledger of this version of curator",
-            fix="run without resume to start afresh, or use the version that wrote it",
-        )
-    content = LedgerContent(first.get("identity", {}))
-    for number, line in enumerate(lines[1:], start=2):
-        fact = _parse(path, number, line)
-        try:
-            content.take_in(fact)
-        except KeyError as error:
-            raise _damaged(path, number) from error
     return content
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """Yield lines with their line breaks; what follows the last line break is torn, or nothing."""
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _check_version(path: Path, version: Any) -> None:
+    if version == _VERSION and version is not True:
+        return
+    if type(version) is int and version > _VERSION:
+        raise LedgerError(
+            f"the ledger {str(path)!r} has format {version}, which a newer version of curator wrote; "
+            f"this one reads format {_VERSION}",
+            fix="resume with the version that wrote it (pip install --upgrade curator-core), "
+            "or run without resume to start afresh",
+        )
+    raise LedgerError(
+        f"{str(path)!r} is not a ledger: its first line does not say which format it has",
+        fix="check the run directory, or run without resume to start afresh",
+    )
 
 
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
@@ -153,19 +223,19 @@ class LedgerFile:
 
     Args:
         path: The file.
-        facts: Its first lines, which replace what is there in one step; None goes on with what is there.
+        lines: Its first lines, which replace what is there in one step; None keeps what is there.
 
     Raises:
         LedgerError: It cannot be written.
     """
 
-    def __init__(self, path: Path, facts: Iterable[Mapping[str, Any]] | None = None) -> None:
+    def __init__(self, path: Path, lines: Iterable[bytes] | None = None) -> None:
         self._path = path
         self._is_broken = False
         try:
-            if facts is not None:
+            if lines is not None:
                 with atomic_output(str(path)) as file:
-                    file.writelines(_line(fact) for fact in facts)
+                    file.writelines(lines)
             else:
                 _cut_torn_line(path)
             self._file = path.open("ab", buffering=0)
@@ -180,7 +250,7 @@ class LedgerFile:
         """
         if self._is_broken:
             return
-        data = b"".join(_line(fact) for fact in facts)
+        data = b"".join(line_of(fact) for fact in facts)
         try:
             if is_durable:
                 self._commit(data)
@@ -213,7 +283,8 @@ class LedgerFile:
         )
 
 
-def _line(fact: Mapping[str, Any]) -> bytes:
+def line_of(fact: Mapping[str, Any]) -> bytes:
+    """Return a fact as a line of the file."""
     return _encode(fact).encode() + b"\n"
 
 
@@ -225,9 +296,15 @@ def _write_all(file: Any, data: bytes) -> None:
 
 def _cut_torn_line(path: Path) -> None:
     with path.open("r+b") as file:
-        data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
+        size = end = file.seek(0, os.SEEK_END)
+        whole = 0
+        while end and not whole:
+            begin = max(0, end - _TAIL_BYTES)
+            file.seek(begin)
+            found = file.read(end - begin).rfind(b"\n")
+            whole = begin + found + 1 if found >= 0 else 0
+            end = begin
+        if whole < size:
             file.truncate(whole)
             os.fsync(file.fileno())
     sync_folder(path.parent)

@@ -3,43 +3,68 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from curator_core.errors import CuratorError
-from curator_core.io.filesystems import open_filesystem
+from curator_core.io.filesystems import names_in
+from curator_core.source_ids import DigestSet, SourceIds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from curator_core.ledger.ledger_file import SourceEntry
 
-__all__ = ["missing_outputs"]
+__all__ = ["MissingOutputs", "missing_outputs"]
+
+_EXAMPLES = 1_000
 
 
-def missing_outputs(done: Mapping[str, SourceEntry]) -> dict[str, str]:
-    """Return the source tasks that are done but miss an output file, each with the first one it misses.
+@dataclass
+class MissingOutputs:
+    """Source tasks that are done but miss an output file.
 
-    Every folder is listed once; one that cannot be listed is taken to be as it was.
+    Args:
+        sources: All of them.
+        examples: The first of them, each with the first file that it misses.
     """
-    there: dict[str, frozenset[str] | None] = {}
-    missing: dict[str, str] = {}
-    for source, entry in done.items():
+
+    sources: SourceIds = field(default_factory=SourceIds)
+    examples: dict[str, str] = field(default_factory=dict)
+
+
+def missing_outputs(entries: Iterable[SourceEntry]) -> MissingOutputs:
+    """Find the source tasks that miss an output file.
+
+    Every folder is listed once, and takes 8 bytes a file; one that cannot be listed is taken to be as it was.
+    """
+    there: dict[str, DigestSet | None] = {}
+    missing = MissingOutputs()
+    for entry in entries:
         for path in (file["path"] for output in entry.outputs for file in output.get("files", ())):
             folder, name = posixpath.split(path)
             if folder not in there:
                 there[folder] = _names_in(folder)
             names = there[folder]
-            if names is not None and name not in names:
-                missing.setdefault(source, path)
+            if names is None or _digest(name) in names:
+                continue
+            if missing.sources.add(entry.source) and len(missing.examples) < _EXAMPLES:
+                missing.examples[entry.source] = path
     return missing
 
 
-def _names_in(folder: str) -> frozenset[str] | None:
+def _names_in(folder: str) -> DigestSet | None:
+    names = DigestSet()
     try:
-        filesystem, inner = open_filesystem(folder or ".")
-        filesystem.invalidate_cache(inner)
-        return frozenset(posixpath.basename(str(each)) for each in filesystem.ls(inner, detail=False))
+        for name in names_in(folder or "."):
+            names.add(_digest(name))
     except FileNotFoundError:
-        return frozenset()
+        return DigestSet()
     except (OSError, CuratorError):
         return None
+    return names
+
+
+def _digest(name: str) -> int:
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

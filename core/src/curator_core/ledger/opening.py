@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import LedgerError
 from curator_core.ledger.identity import plan_identity
-from curator_core.ledger.ledger_file import LedgerFile, header, read_ledger
+from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.missing_outputs import missing_outputs
 from curator_core.ledger.resume import current_sources, decide
 from curator_core.ledger.run_ledger import RunLedger
@@ -67,7 +67,7 @@ def open_ledger(
                 content,
                 plan_identity(plan),
                 sources,
-                missing=missing_outputs(content.done),
+                missing=missing_outputs(content.entries()),
                 resume=resume,
                 run_dir=str(directory.path),
             )
@@ -111,7 +111,7 @@ def _start_afresh(
     elif resume:
         _log.info("%s holds no run to go on with: this is the first", directory.path)
     start_over(directory, plan)
-    file = LedgerFile(path, [header(plan_identity(plan))])
+    file = LedgerFile(path, [line_of(header(plan_identity(plan)))])
     return Opened(RunLedger(file, before_commit=directory.sync))
 
 
@@ -123,12 +123,14 @@ def _go_on(directory: RunDirectory, plan: Plan, path: Path, decision: Decision) 
         _log.info("%s: the run is finished, all %s source tasks are done", directory.path, f"{len(content.done):,}")
         return Opened(None, decision)
     # The ledger first: were it to say "done" of files that are removed, a crash here would lose them.
-    file = LedgerFile(path, content.facts() if decision.is_changed else None)
+    file = LedgerFile(path, content.lines() if decision.is_changed else None)
+    if decision.is_changed:
+        content.superseded.clear()  # these lines are gone
     _remove(directory, plan, decision.stale, only_torn=False)
     remove_torn(directory, plan, content.begun)
     _log.info("%s: going on after %s finished source tasks", directory.path, f"{len(content.done):,}")
-    begun = {source: known for source, known in content.begun.items() if source not in decision.stale}
-    ledger = RunLedger(file, finished=frozenset(content.done), begun=begun, before_commit=directory.sync)
+    begun = content.begun.without(decision.stale) if decision.stale else content.begun
+    ledger = RunLedger(file, finished=content.done, begun=begun, before_commit=directory.sync)
     return Opened(ledger, decision)
 
 

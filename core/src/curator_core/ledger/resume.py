@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.errors import ResumeError
-from curator_core.ledger.changes import InputChanges, compare_sources
+from curator_core.ledger.changes import CurrentSources, InputChanges, compare_sources
 from curator_core.ledger.identity import differences
+from curator_core.ledger.missing_outputs import MissingOutputs
 from curator_core.lineage import number_sources
+from curator_core.source_ids import SourceIds, as_position
+from curator_core.source_order import SourceOrder, in_order
 from curator_core.stage_types import is_known
 from curator_core.tasks import EmptyTask, FileGroupTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curator_core.ledger.ledger_file import LedgerContent
     from curator_core.plan import Plan
+    from curator_core.stage import ProcessingStage
     from curator_core.tasks import Task
 
 __all__ = ["Decision", "Resume", "current_sources", "decide", "in_source_order"]
@@ -41,9 +45,9 @@ class Decision:
     """
 
     content: LedgerContent
-    stale: set[str] = field(default_factory=set)
+    stale: SourceIds = field(default_factory=SourceIds)
     is_changed: bool = False
-    order: dict[str, int] = field(default_factory=dict)
+    order: SourceOrder = field(default_factory=SourceOrder)
     is_finished: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -51,9 +55,9 @@ class Decision:
 def decide(
     content: LedgerContent,
     identity: Mapping[str, Any],
-    sources: Sequence[Task[Any]] | None,
+    sources: CurrentSources | None,
     *,
-    missing: Mapping[str, str] | None = None,
+    missing: MissingOutputs | None = None,
     resume: Resume,
     run_dir: str,
 ) -> Decision:
@@ -63,8 +67,8 @@ def decide(
         content: What the ledger says.
         identity: The pipeline of today.
         sources: The source tasks of today, where they can be known before the run.
-        missing: Source tasks that are done and whose files are gone, each with one of them. They may have been moved
-            on purpose, so they are made again only where changes may be redone.
+        missing: Source tasks that are done and whose files are gone. They may have been moved on purpose, so they are
+            made again only where changes may be redone.
         resume: Whether changes may be redone.
         run_dir: Folder of the run, for messages.
 
@@ -72,52 +76,59 @@ def decide(
         ResumeError: Something has changed under work that is done, and may not be redone.
     """
     changed = differences(content.identity, identity)
-    changes = InputChanges() if sources is None else compare_sources(content.begun, content.done, sources)
+    changes = InputChanges() if sources is None else compare_sources(content, sources)
     # What has changed before anything was done is in nobody's way.
     conflicts = changed + changes.conflicts if content.done else []
     if conflicts and resume != "changed":
-        raise _refusal(conflicts, run_dir)
-    missing = missing or {}
-    stale = set(content.begun) if changed else changes.stale | (set(missing) if resume == "changed" else set())
-    redone = stale & set(content.done)
+        raise _refusal(conflicts, len(changed) + changes.conflict_count, run_dir)
+    missing = missing or MissingOutputs()
+    stale = changes.stale
+    for source in content.begun if changed else missing.sources if resume == "changed" else ():
+        stale.add(source)
+    redone = SourceIds(source for source in stale if source in content.done)
     decision = Decision(content.without(redone) if redone else content, stale, is_changed=bool(changed or redone))
     decision.content.identity = dict(identity)
     if redone:
-        reasons = conflicts + [f"{path} is gone" for source, path in missing.items() if source in redone]
+        reasons = conflicts + [f"{path} is gone" for source, path in missing.examples.items() if source in redone]
         reasons = reasons or ["small files are grouped differently, because others came or went"]
         decision.notes = [f"redoing {len(redone):,} of {len(content.done):,} finished source tasks", *reasons[:_SHOWN]]
-    lost = [path for source, path in missing.items() if source not in redone]
+    lost = sum(source not in redone for source in missing.sources)
     if lost:
+        example = next((path for source, path in missing.examples.items() if source not in redone), "an output file")
         decision.notes.append(
-            f"{lost[0]} and perhaps others of {len(lost):,} finished source tasks are not there any more; "
+            f"{example} and perhaps others of {lost:,} finished source tasks are not there any more; "
             "resume=changed makes them again"
         )
     if sources is not None:
-        decision.order = {task.task_id: place for place, task in enumerate(sources)}
+        decision.order = sources.order
     ended = content.finished
     decision.is_finished = bool(ended and ended.is_complete and not decision.is_changed and not changes.new)
     return decision
 
 
-def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> list[Task[Any]] | None:
-    """Return the source tasks of a plan with their ids, or None where only the run itself can tell.
+def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> CurrentSources | None:
+    """Return the source tasks of a plan, or None where only the run itself can tell.
 
     Tasks given in a list are known; an iterator is not looked into. Files are listed, without reading them.
     """
     if initial_tasks is not None and not _is_empty_task_alone(initial_tasks):
         is_known_now = isinstance(initial_tasks, Sequence) and not any(_is_empty(task) for task in initial_tasks)
-        return list(number_sources(initial_tasks)) if is_known_now else None
+        return CurrentSources(lambda: number_sources(initial_tasks)) if is_known_now else None
     first = plan.stages[0]
     lists_files = is_known(first.output_type) and issubclass(first.output_type, FileGroupTask)
     if first.input_type is not EmptyTask or not lists_files:
         return None
+    return CurrentSources(lambda: _listed(first.stage))
+
+
+def _listed(stage: ProcessingStage[Any, Any]) -> Iterator[Task[Any]]:
     from curator_core.run import RunState
     from curator_core.runner import StageRunner
 
-    runner = StageRunner(first.stage, RunState(), on_error="raise")
+    runner = StageRunner(stage, RunState(), on_error="raise")
     runner.setup()
     try:
-        return list(runner.run([EmptyTask()]))
+        yield from runner.run([EmptyTask()])
     finally:
         runner.teardown()
 
@@ -131,20 +142,22 @@ def _is_empty(task: Task[Any]) -> bool:
     return isinstance(task, EmptyTask)
 
 
-def in_source_order(outputs: Iterable[Task[Any]], order: Mapping[str, int]) -> list[Task[Any]]:
+def in_source_order(outputs: Sequence[Task[Any]], order: SourceOrder) -> Sequence[Task[Any]]:
     """Return outputs by the place of their source and the child numbers in their ids."""
 
-    def place(task: Task[Any]) -> tuple[Any, ...]:
-        source, _, children = task.task_id.partition("/")
-        number = order.get(source, int(source) if source.isdecimal() else len(order))
-        return number, [int(each) for each in children.split("/") if each.isdecimal()]
+    def place(source: str) -> int:
+        known = order.place(source)
+        if known is not None:
+            return known
+        position = as_position(source)
+        return len(order) if position is None else position
 
-    return sorted(outputs, key=place)
+    return in_order(outputs, place)
 
 
-def _refusal(conflicts: list[str], run_dir: str) -> ResumeError:
+def _refusal(conflicts: list[str], count: int, run_dir: str) -> ResumeError:
     shown = "".join(f"\n  - {each}" for each in conflicts[:_SHOWN])
-    more = f"\n  - and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
+    more = f"\n  - and {count - _SHOWN} more" if count > _SHOWN else ""
     return ResumeError(
         f"the run in {run_dir!r} cannot go on as it is, because something has changed since:{shown}{more}",
         fix='undo that, or redo what is affected with --resume=changed (in Python resume="changed")',

@@ -13,10 +13,11 @@ from curator_core.errors import ResumeError
 from curator_core.ledger.completion import Completion
 from curator_core.ledger.counts import SourceCounts
 from curator_core.ledger.descriptions import content_hash, describe_files, describe_output
+from curator_core.ledger.known_sources import KnownSources
 from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from curator_core.ledger.counts import Counts
     from curator_core.ledger.ledger_file import LedgerFile
@@ -73,7 +74,7 @@ class RunLedger:
     Args:
         file: Where it is written.
         finished: Source tasks that an earlier run has done, which are skipped.
-        begun: What is known of source tasks that an earlier run has begun, and this one may go on with.
+        begun: Source tasks that an earlier run has begun and this one may resume; this run adds its own.
         before_commit: Makes durable what belongs to source tasks beside their outputs.
     """
 
@@ -81,21 +82,20 @@ class RunLedger:
         self,
         file: LedgerFile,
         *,
-        finished: frozenset[str] = frozenset(),
-        begun: Mapping[str, Mapping[str, Any]] | None = None,
+        finished: Collection[str] = frozenset(),
+        begun: KnownSources | None = None,
         before_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self.finished = finished
         self.counts = SourceCounts()
-        self.begun: set[str] = set(begun or ())
-        self._known = begun or {}
+        self.begun = KnownSources() if begun is None else begun
         self._file = file
         self._before_commit = before_commit
         self._lock = threading.RLock()
         self._completion = Completion(positions=1)  # nothing is complete for executors that do not report
         self._outputs: dict[str, list[dict[str, Any] | None]] = {}
         self._pending: list[dict[str, Any]] = []
-        self._unrecorded: set[str] = set()
+        self._unrecorded = 0
         self._delivered = self._recorded = 0
         self._synced_s = self._sync_cost_s = 0.0
 
@@ -122,7 +122,7 @@ class RunLedger:
         source = source_id(task.task_id)
         if source:
             with self._lock:
-                if source not in self.begun:
+                if source not in self._completion and source not in self.begun:
                     self._begin({source: known_about(task)})
                 self._completion.moved(position, source, made=1)
 
@@ -141,7 +141,7 @@ class RunLedger:
             return
         with self._lock:
             self.counts.merge(report.counts)
-            self._begin({source: each for source, each in report.begun.items() if source and source not in self.begun})
+            self._begin({source: each for source, each in report.begun.items() if source})
             for source in {**report.made, **report.used}:
                 used, made = report.used.get(source, 0), report.made.get(source, 0)
                 if source and self._completion.moved(report.position, source, used=used, made=made):
@@ -189,9 +189,8 @@ class RunLedger:
 
     def _begin(self, sources: Mapping[str, Mapping[str, Any]]) -> None:
         """Write that work begins: whose output may be there half done if the run is killed."""
-        new = {source: known for source, known in sources.items() if source not in self.begun}
+        new = {source: known for source, known in sources.items() if self.begun.add(source)}
         if new:
-            self.begun.update(new)
             self._file.append(({"begun": source, **known} for source, known in new.items()), is_durable=False)
 
     def _done(self, source: str) -> None:
@@ -201,7 +200,7 @@ class RunLedger:
         if len(described) < len(outputs):
             if not self._unrecorded:
                 _log.info("outputs that are no files cannot be recorded; a resumed run makes them again")
-            self._unrecorded.add(source)
+            self._unrecorded += 1
             return
         self._recorded += len(outputs)
         self._pending.append({"done": source, "outputs": described, "stats": counts})
@@ -210,7 +209,7 @@ class RunLedger:
 
     def _is_the_same(self, task: Task[Any]) -> bool:
         """Return whether a task of the caller is the one that is done; positions alone do not tell."""
-        if self._known.get(task.task_id, {}).get("content") == content_hash(task):
+        if self.begun.content(task.task_id) == content_hash(task):
             return True
         raise ResumeError(
             f"initial task {task.task_id} is not the one that the interrupted run got",
@@ -232,6 +231,10 @@ class StageProgress:
     def used(self, tasks: Sequence[Task[Any]]) -> None:
         """Note inputs of which all has been made that will be."""
         self._ledger.used(self._position, tasks)
+
+    def lost(self, task: Task[Any]) -> None:
+        """Note an output that does not reach the next stage."""
+        self._ledger.used(self._position + 1, [task])
 
 
 def known_about(task: Task[Any]) -> dict[str, Any]:
