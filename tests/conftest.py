@@ -1,6 +1,7 @@
 """Shared by all tests: hypothesis settings, and one Ray, which takes seconds to start."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,29 @@ INSTALL_FOLDER = HERE / "install"
 RAY_FOLDERS = {HERE / "core" / "executors", HERE / "core" / "streaming"}
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items):
-    """Keep together, in one process, what shares something that takes long to make: a Ray, a virtual environment."""
-    for item in items:
-        if INSTALL_FOLDER in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("install"))
-        elif "ray_session" in item.fixturenames or RAY_FOLDERS.intersection(item.path.parents):
-            item.add_marker(pytest.mark.xdist_group("ray"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep together, in one process, what shares something that takes long to make: a Ray, a virtual environment.
+
+    xdist's own groups are suffixes of test ids, which pytest 9.2 no longer lets it add.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid.partition("::")[0]) or nodeid
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+@cache
+def group_of(path):
+    """Return what the tests of a file share, if anything."""
+    file = HERE.parent / path
+    if INSTALL_FOLDER in file.parents:
+        return "install"
+    uses_ray = RAY_FOLDERS.intersection(file.parents) or "ray_session" in file.read_text(encoding="utf-8")
+    return "ray" if uses_ray else None
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,7 @@ def clips() -> VideoBatch:
         "uri": pa.array([None if name is None else str(folder() / name) for name in names]),
         "start_s": pa.array([0.0, 0.0, 0.0, 0.5, None], pa.float64()),
         "end_s": pa.array([4 / 3, None, 1.0, 1.25, None], pa.float64()),
-        "_source": pa.array([name or "none" for name in names]).dictionary_encode(),
+        "_source": pa.array([str(folder() / (name or "none")) for name in names]).dictionary_encode(),
         "_row": pa.array([0] * len(names), pa.int64()),
     }
     return VideoBatch(data=columns, task_id="3f2a/0")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.errors import ConfigError, StageError
 from curator_core.filter import Filter, Verdict
+from curator_core.run import RunState
 
 
 class Numbers(ProcessingStage[EmptyTask, Task[int]]):
@@ -253,3 +254,9 @@ def test_the_report_of_a_run_that_cuts_rows_claims_no_share_of_them():
 
     assert "6 rows made of 3 in" in Pipeline("p", stages=[Numbers(3), double, cut]).run().report()
     assert "3 of 3 rows kept (100.0%)" in Pipeline("p", stages=[Numbers(3), double]).run().report()
+
+
+def test_a_run_directory_beside_a_state_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="the state that is given has its own run directory"):
+        Pipeline("p", stages=[Numbers(2)]).run(run_dir=tmp_path / "run", state=RunState())
+    assert not (tmp_path / "run").exists()

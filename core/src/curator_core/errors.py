@@ -16,6 +16,7 @@ __all__ = [
     "CuratorError",
     "DataError",
     "LedgerError",
+    "LocationError",
     "MissingPackageError",
     "OutputError",
     "PipelineError",
@@ -26,6 +27,7 @@ __all__ = [
     "TaskTimeoutError",
     "TooManyFailuresError",
     "UnknownNameError",
+    "UnpicklableOutputError",
     "WorkerDiedError",
     "WorkerMemoryError",
     "nearest",
@@ -55,6 +57,7 @@ class CuratorError(Exception):
 
 
 def _rebuild(kind: type[CuratorError], message: str, fix: str | None, state: dict[str, object]) -> CuratorError:
+    message = redact(message)  # a worker does not know all that is hidden in this process
     error = kind.__new__(kind, message)
     Exception.__init__(error, message)
     error.__dict__.update(state, message=message, fix=fix)
@@ -126,6 +129,10 @@ class DataError(CuratorError):
         self.row = row
 
 
+class LocationError(DataError):
+    """A row names a file that data must not make a run open; see ``allowed_locations``."""
+
+
 class StageError(CuratorError):
     """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
 
@@ -136,6 +143,10 @@ class TooManyFailuresError(StageError):
 
 class OutputError(StageError):
     """Output cannot be written: disk full, no permission, no such bucket. Ends the run; the data is not to blame."""
+
+
+class UnpicklableOutputError(StageError):
+    """A stage made a task that cannot leave its worker process, because something in it cannot be pickled."""
 
 
 class WorkerDiedError(StageError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curator_core.tasks import EmptyTask
 
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 
     from curator_core.plan import PlannedStage
     from curator_core.resources import Resources
+    from curator_core.stage import ProcessingStage
 
-__all__ = ["Step", "fuse"]
+__all__ = ["Step", "fuse", "makes_iterators"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def fuse(stages: Sequence[PlannedStage]) -> tuple[Step, ...]:
 
     Neighbours stay apart when either says ``fuse=False`` or sets a number of workers, when they need different
     resources or hold any for their life (a GPU, memory), when only one has a time limit, when the second wants batches,
-    which must fill up over many calls, and when the first makes the work that must spread over all workers.
+    which must fill up over many calls, when the first wants batches and the second makes an open number of tasks of
+    one, which would pile up for a whole batch, and when the first makes the work that must spread over all workers.
     """
     groups: list[list[PlannedStage]] = []
     for planned in stages:
@@ -78,7 +81,13 @@ def _can_join(first: PlannedStage, second: PlannedStage) -> bool:
         and (one.timeout_s is None) == (other.timeout_s is None)
         and first.input_type is not EmptyTask
         and other.batch_size in (1, one.batch_size)
+        and not (one.batch_size > 1 and makes_iterators(other))
     )
+
+
+def makes_iterators(stage: ProcessingStage[Any, Any]) -> bool:
+    """Return whether a stage makes an open number of tasks of one, as an iterator."""
+    return inspect.isgeneratorfunction(getattr(stage, "function", stage.process))
 
 
 def _may_be_fused(planned: PlannedStage) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from curator_core.interrupts import reraise_interrupt
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,11 +20,11 @@ _PROBES = 16
 
 def isolate_rows(
     batch: TableBatch,
-    error: Exception,
+    error: BaseException,
     *,
     call: Callable[[TableBatch], Outcome],
     accept: Callable[[Outcome], None],
-    blame: Callable[[TableBatch, Exception], None],
+    blame: Callable[[TableBatch, BaseException], None],
 ) -> None:
     """Process ever smaller parts of a batch that a row-wise function failed on.
 
@@ -45,14 +47,15 @@ def _halve(
     *,
     call: Callable[[TableBatch], Outcome],
     accept: Callable[[Outcome], None],
-    blame: Callable[[TableBatch, Exception], None],
+    blame: Callable[[TableBatch, BaseException], None],
 ) -> None:
     middle = batch.num_rows // 2
     for half in (batch.data.slice(0, middle), batch.data.slice(middle)):
         part = batch.with_data(half)
         try:
             outcome = call(part)
-        except Exception as error:  # noqa: BLE001 - the stage's own errors, of any kind, are what is being isolated
+        except BaseException as error:  # noqa: BLE001 - the stage's own errors, of any kind, are what is being isolated
+            reraise_interrupt(error)
             if part.num_rows == 1:
                 blame(part, error)
             else:
@@ -68,7 +71,8 @@ def _all_probes_fail(batch: TableBatch, call: Callable[[TableBatch], Outcome]) -
     for index in range(0, step * _PROBES, step):
         try:
             call(batch.with_data(batch.data.slice(index, 1)))
-        except Exception:  # noqa: BLE001, S112 - only whether it fails is asked; halving reports the failing rows
+        except BaseException as error:  # noqa: BLE001 - only whether it fails is asked; halving reports the failing rows
+            reraise_interrupt(error)
             continue
         return False
     return True

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import PipelineError
+from curator_core.errors import ConfigError, PipelineError
 from curator_core.stage import ProcessingStage
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from curator_core.config.variables import References
     from curator_core.executors.base import Executor
     from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
@@ -48,7 +49,7 @@ class Pipeline:
         self.name = name
         self.description = description
         self.stages: list[ProcessingStage[Any, Any]] = []
-        self.references: dict[str, str] = {}  # values from a pipeline file, as the file has them: ${NAME}
+        self.references: References = {}  # values that came from variables, as the pipeline file has them
         for stage in stages:
             self.add_stage(stage)
 
@@ -93,13 +94,20 @@ class Pipeline:
             run_dir: Folder for the plan, the ledger, quarantined records, dropped rows and the result.
             resume: Go on with the run in ``run_dir``, skipping what it has finished; starts it where there is none.
                 True refuses if pipeline or input have changed since, ``"changed"`` redoes what is affected.
-            state: What the run has done so far, for those who watch it or stop it; has the run directory then.
+            state: What the run has done so far, for those who watch it or stop it. It has the run directory, so give
+                that to ``RunState``, not here.
 
         Raises:
+            ConfigError: Both ``run_dir`` and ``state`` are given.
             ResumeError: Something has changed that finished work depends on.
         """
         from curator_core.run import RunState, run_plan
 
+        if state is not None and run_dir is not None:
+            raise ConfigError(
+                f"run_dir is {os.fspath(run_dir)!r}, but the state that is given has its own run directory, or none",
+                fix="give the folder to the state: RunState(run_dir)",
+            )
         plan = self.build()
         return run_plan(
             plan,
@@ -119,7 +127,11 @@ class Pipeline:
         return stream_plan(plan, _or_default(executor, plan), state=RunState(), initial_tasks=initial_tasks)
 
     def to_yaml(self) -> str:
-        """Return the pipeline as a YAML document that :meth:`from_yaml` reads back."""
+        """Return the pipeline as a YAML document that :meth:`from_yaml` reads back.
+
+        What came from variables of a pipeline file is written as these, but for paths, names and numbers, so the
+        variables are needed to read it back. Anything else is written as it is, secrets included.
+        """
         from curator_core.config import dump_pipeline
 
         return dump_pipeline(self)

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from curator_core.outputs import Outputs
 from curator_core.tasks import FileGroupTask
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stats import StatsTable
     from curator_core.tasks import Task
@@ -18,6 +21,9 @@ __all__ = ["RunResult"]
 
 class RunResult(Sequence["Task[Any]"]):
     """The output tasks of a run, with statistics per stage and the records in quarantine.
+
+    Files and single values are packed from the first thousand tasks on, and made into tasks each time they are asked
+    for: changing such a task does not change the result.
 
     Attributes:
         stats: Statistics by stage name, in pipeline order.
@@ -46,7 +52,7 @@ class RunResult(Sequence["Task[Any]"]):
         resumed_sources: int = 0,
         was_finished: bool = False,
     ) -> None:
-        self._tasks = list(tasks)
+        self._tasks = tasks if isinstance(tasks, Outputs) else Outputs(tasks)
         self.stats = stats
         self.quarantined = quarantined
         self.quarantined_count = quarantined_count
@@ -82,7 +88,7 @@ class RunResult(Sequence["Task[Any]"]):
     @property
     def rows_out(self) -> int:
         """Rows in the output tasks."""
-        return sum(task.num_items for task in self._tasks)
+        return self._tasks.rows
 
     @property
     def dropped(self) -> dict[str, int]:
@@ -95,10 +101,20 @@ class RunResult(Sequence["Task[Any]"]):
     @property
     def outputs(self) -> list[str]:
         """Files that writers made."""
-        return [path for task in self._tasks if isinstance(task, FileGroupTask) for path in task.paths]
+        return list(self.iter_outputs())
+
+    def iter_outputs(self) -> Iterator[str]:
+        """Yield the files that writers made, without holding the list of them all."""
+        for task in self._tasks:
+            if isinstance(task, FileGroupTask):
+                yield from task.paths
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values: what ``curator run --json`` prints."""
+        return {**self.summary(), "outputs": self.outputs}
+
+    def summary(self) -> dict[str, Any]:
+        """Return the summary without the list of files."""
         return {
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
@@ -111,7 +127,6 @@ class RunResult(Sequence["Task[Any]"]):
             "resumed_sources": self.resumed_sources,
             "was_finished": self.was_finished,
             "stages": [each.to_dict() for each in self.stats.values()],
-            "outputs": self.outputs,
             "run_dir": self.run_dir,
         }
 

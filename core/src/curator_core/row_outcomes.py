@@ -30,7 +30,8 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
     Args:
         batch: The rows.
         outcomes: What was found for each row, or the error.
-        error_type: Class of the error in the quarantine (``UnreadableImage``).
+        error_type: Class of the error in the quarantine (``UnreadableImage``), unless it has one of its own
+            (``LocationError``).
     """
     found = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
     if len(found) == batch.num_rows:
@@ -39,7 +40,8 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
         if isinstance(outcome, DataError):
             source, row = batch.row_source(index)
             message = outcome.message.removeprefix(f"{source}: ")
-            current().bad_record(BadRecord(message, source=source, row=row, error_type=error_type))
+            kind = error_type if type(outcome) is DataError else type(outcome).__name__
+            current().bad_record(BadRecord(message, source=source, row=row, error_type=kind))
     readable = [not isinstance(outcome, DataError) for outcome in outcomes]
     return batch.with_rows(pl.Series(readable, dtype=pl.Boolean)), found
 

@@ -16,6 +16,7 @@ from curator_core.ledger.opening import open_ledger, remove_torn, start_over
 from curator_core.ledger.resume import in_source_order
 from curator_core.ledger.run_ledger import StageProgress
 from curator_core.lineage import number_sources
+from curator_core.outputs import Outputs
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats, StatsTable
@@ -23,7 +24,7 @@ from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from curator_core.executors.base import Executor
     from curator_core.ledger.resume import Decision, Resume
@@ -62,12 +63,15 @@ class RunState:
         self.keeps_payload = True
         self._failure_limit: FailureLimit | None = None
         self.ledger: RunLedger | None = None
+        self.restored = Outputs()  # of source tasks that an earlier run has done
+        # Puts outputs in the order of their sources; replaced by executors whose outputs finish in another order.
+        self.in_order: Callable[[Sequence[Task[Any]]], Sequence[Task[Any]]] = lambda outputs: outputs
         self._lock = threading.Lock()
 
     @property
-    def finished_sources(self) -> frozenset[str]:
+    def finished_sources(self) -> Collection[str]:
         """Source tasks that an earlier run has done, which are skipped."""
-        return frozenset() if self.ledger is None else self.ledger.finished
+        return () if self.ledger is None else self.ledger.finished
 
     def sources(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         """Give the caller's tasks their ids, and leave out those that an earlier run has done."""
@@ -166,18 +170,23 @@ class RunState:
                 self._check_failures(self.stats_of(name))
 
     def restore(self, earlier: Decision) -> None:
-        """Take in what an earlier run has counted and set aside for source tasks that are done."""
+        """Take in what an earlier run has counted, made and set aside for source tasks that are done."""
         content = earlier.content
         # What belongs to no source task is counted again, unless there is nothing to do.
-        rest = content.finished.stats if content.finished is not None and earlier.is_finished else {}
-        for by_stage in (rest, *(entry.stats for entry in content.done.values())):
-            for name, counts in by_stage.items():
-                Counts.from_json(counts).add_to(self.stats_of(name))
+        if content.finished is not None and earlier.is_finished:
+            self._add_counts(content.finished.stats)
+        for entry in content.entries():
+            self._add_counts(entry.stats)
+            self.restored.extend(map(output_from, entry.outputs))
         assert self.directory is not None
-        for record in self.directory.quarantine.keep_only(content.done.keys()):
+        for record in self.directory.quarantine.keep_only(content.done):
             self.quarantined_count += 1
             if len(self.quarantined) < KEPT_RECORDS:
                 self.quarantined.append(record)
+
+    def _add_counts(self, by_stage: Mapping[str, Mapping[str, Any]]) -> None:
+        for name, counts in by_stage.items():
+            Counts.from_json(counts).add_to(self.stats_of(name))
 
     def note_output(self, task: Task[Any]) -> None:
         """Note an output, and the moment of the first one."""
@@ -229,7 +238,7 @@ def run_plan(
         if opened.decision is not None:
             state.restore(opened.decision)
         if opened.ledger is None:
-            return _result(state, [], opened.decision, was_finished=True)
+            return _result(state, Outputs(), opened.decision, was_finished=True)
         return _run(plan, executor, state, initial_tasks, opened.decision)
 
 
@@ -247,7 +256,7 @@ def _run(
     if directory is not None:
         directory.write_plan(plan)
     registry.notify("curator_run_started", plan=plan, run_dir=None if directory is None else str(directory.path))
-    outputs: list[Task[Any]] = []
+    outputs = Outputs()
     interrupted = is_failing = False
     try:
         try:
@@ -261,8 +270,8 @@ def _run(
         _keep_what_is_done(state)
         raise
     finally:
-        outputs = outputs if decision is not None else executor.in_order(outputs)
-        result = _result(state, outputs, decision, interrupted=interrupted)
+        ordered = outputs if decision is not None else state.in_order(outputs)
+        result = _result(state, ordered, decision, interrupted=interrupted)
         registry.notify("curator_run_finished", plan=plan, result=result)
         _write_result(state, result, is_failing=is_failing)
     return result
@@ -273,7 +282,7 @@ def _write_result(state: RunState, result: RunResult, *, is_failing: bool) -> No
     if state.directory is None:
         return
     try:
-        state.directory.write_result(result.to_dict())
+        state.directory.write_result(result.summary(), result.iter_outputs())
     except (CuratorError, OSError) as error:
         if not is_failing:
             raise
@@ -282,7 +291,7 @@ def _write_result(state: RunState, result: RunResult, *, is_failing: bool) -> No
 
 def _result(
     state: RunState,
-    outputs: list[Task[Any]],
+    outputs: Sequence[Task[Any]],
     decision: Decision | None,
     *,
     interrupted: bool = False,
@@ -291,8 +300,8 @@ def _result(
     resumed = 0
     if decision is not None:
         resumed = len(decision.content.done)
-        recorded = [output_from(each) for entry in decision.content.done.values() for each in entry.outputs]
-        outputs = in_source_order([*recorded, *outputs], decision.order)
+        state.restored.extend(outputs)
+        outputs = in_source_order(state.restored, decision.order)
     return RunResult(
         outputs,
         stats=StatsTable(list(state.stats.values())),

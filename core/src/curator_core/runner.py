@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.divided_stage import divided
-from curator_core.errors import OutputError, StageError
+from curator_core.errors import OutputError, StageError, UnpicklableOutputError
+from curator_core.interrupts import reraise_interrupt
 from curator_core.isolate import isolate_rows
-from curator_core.lineage import adopt, adopt_one
+from curator_core.lineage import adopt, adopt_one, check_output
 from curator_core.memory_pressure import is_out_of_memory, release_memory
 from curator_core.quarantine import record_for_bad_record, record_for_task
 from curator_core.quarantine.payload import refused_rows
@@ -100,18 +101,25 @@ class StageRunner:
             else:
                 once_per_node(prepare_node)
             _call_hook(self.stage.setup, here)
-        except Exception as error:
+        except BaseException as error:
+            reraise_interrupt(error)
             if isinstance(error, StageError):
                 raise
             raise StageError(
                 f"stage {self.stage.name!r} could not be set up: {type(error).__name__}: {error}",
-                fix="see the cause above the summary with --traceback; nothing was processed",
+                fix="see the cause above the summary with --traceback",
             ) from error
         self.stats.add(setup_time_s=time.perf_counter() - started)
 
     def teardown(self) -> None:
         """Let the stage release what it opened."""
-        self.stage.teardown()
+        try:
+            self.stage.teardown()
+        except Exception:
+            raise
+        except BaseException as error:
+            reraise_interrupt(error)
+            raise StageError(f"stage {self.stage.name!r} raised {type(error).__name__} in teardown: {error}") from error
 
     def divided(self, parts: int) -> StageRunner:
         """Return a runner of the same stage, set up as this one, that gives it large tables in so many parts."""
@@ -125,6 +133,40 @@ class StageRunner:
             return self._singles(iter(tasks))
         outputs = self._batches(iter(tasks))
         return self._counted(outputs if self._row_limit is None else take_rows(outputs, self._row_limit))
+
+    def portable(self, outputs: Iterable[Task[Any]], pack: Callable[[list[Task[Any]]], object]) -> Iterator[Task[Any]]:
+        """Yield those outputs of the stage that can leave this process, and apply the policy to the others.
+
+        Args:
+            outputs: What the stage has made.
+            pack: Makes tasks ready to travel, or raises.
+        """
+        for output in outputs:
+            try:
+                pack([output])
+            except BaseException as error:  # noqa: BLE001, PERF203 - isolation border: tasks may hold anything
+                reraise_interrupt(error)
+                self.refuse(output, error)
+            else:
+                yield output
+
+    def refuse(self, output: Task[Any], error: BaseException) -> None:
+        """Take an output back that cannot leave this process, and apply the policy to it.
+
+        What the stage made it of is not at hand any more, so that it cannot be retried from quarantine.
+        """
+        cause = error.__cause__ or error
+        unfit = UnpicklableOutputError(
+            f"an output cannot leave its worker: {type(cause).__name__}: {cause}",
+            fix="put plain values, tables or arrays into tasks, not open files, locks or connections",
+        )
+        unfit.__cause__ = cause
+        self.stats.unmade(output)
+        self.stats.add(failures=1)
+        if self._progress is not None:
+            self._progress.lost(output)
+        record = record_for_task(self.stage.name, output, unfit, attempts=1, worker=self._worker)
+        self._settle(record, None, cause=unfit)
 
     def _counted(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         for output in outputs:
@@ -150,6 +192,7 @@ class StageRunner:
         holds on to a task while stages further down work: a line of filters would keep a table for each of them.
         """
         process, stats, clock, turn = self.stage.process, self.stats, time.perf_counter, self._turn
+        name = self.stage.name
         is_bare = self._progress is None and not self._finished_sources
         recording = Recording()
         for task in source:
@@ -159,8 +202,11 @@ class StageRunner:
                 with turn:
                     started = clock()
                     result = process(task)
-            except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
-                failure = error
+                if type(result) is not Task and isinstance(result, Task):
+                    check_output(result, stage=name)
+            except BaseException as error:  # noqa: BLE001 - isolation border: a stage may raise anything
+                reraise_interrupt(error)
+                result, failure = None, error
             finally:
                 recording.end(token)
             seconds = clock() - started
@@ -205,7 +251,8 @@ class StageRunner:
                     output = next(outputs, None)
                 except OutputError:  # a full disk is no fault of the task
                     raise
-                except Exception as error:  # noqa: BLE001 - isolation border: a stage may raise anything
+                except BaseException as error:  # noqa: BLE001 - isolation border: a stage may raise anything
+                    reraise_interrupt(error)
                     failure = error
                     break
                 # A repeated call makes the same outputs in the same order; those passed on before are left out.
@@ -246,11 +293,14 @@ class StageRunner:
                         f"process_batch of stage {self.stage.name!r} returned {_count(results)} for {len(batch)} tasks",
                         fix="return a list with one entry per task: a task, None, or a list of tasks",
                     )
-                # All or nothing, so that a failing entry cannot leave half of the batch passed on.
-                results = [list(self._timed_each(recording, each)) if _is_open(each) else each for each in results]
-            for parent, result in zip(batch, results, strict=True):
-                entries = self._timed_each(recording, result) if _is_open(result) else result
-                yield from adopt(parent, entries, stage=self.stage.name)
+            adopted = (
+                adopt(parent, self._entries(recording, result), stage=self.stage.name)
+                for parent, result in zip(batch, results, strict=True)
+            )
+            if len(batch) == 1:
+                yield from next(adopted)
+            else:  # all or nothing: of a batch with a failing entry, each half is processed again
+                yield from list(itertools.chain.from_iterable(adopted))
 
     def _timed(self, recording: Recording, function: Any, *arguments: Any) -> Any:
         started = time.perf_counter()
@@ -259,6 +309,9 @@ class StageRunner:
                 return function(*arguments)
         finally:
             self.stats.add(process_time_s=time.perf_counter() - started)
+
+    def _entries(self, recording: Recording, result: Any) -> Any:
+        return self._timed_each(recording, result) if isinstance(result, Iterator) else result
 
     def _timed_each(self, recording: Recording, iterator: Iterator[Any]) -> Iterator[Any]:
         end = object()
@@ -286,7 +339,9 @@ class StageRunner:
             record = record_for_bad_record(self.stage.name, batch[0].task_id, bad, worker=self._worker, ordinal=ordinal)
             self._settle(record, refused_rows(batch, bad), cause=None)
 
-    def _give_up(self, batch: list[Task[Any]], error: Exception, *, attempts: int, emitted: int) -> Iterator[Task[Any]]:
+    def _give_up(
+        self, batch: list[Task[Any]], error: BaseException, *, attempts: int, emitted: int
+    ) -> Iterator[Task[Any]]:
         if len(batch) > 1:
             middle = len(batch) // 2
             for half in (batch[:middle], batch[middle:]):
@@ -303,7 +358,7 @@ class StageRunner:
     def _can_halve(self, task: Task[Any]) -> bool:
         return self.stage.row_wise and isinstance(task, TableBatch) and task.num_rows > 1
 
-    def _isolate(self, task: TableBatch, error: Exception, attempts: int) -> Iterator[Task[Any]]:
+    def _isolate(self, task: TableBatch, error: BaseException, attempts: int) -> Iterator[Task[Any]]:
         """Process a failing table in parts, so that only guilty rows are lost."""
         tables: list[pa.Table] = []
         total = Recording()
@@ -314,6 +369,8 @@ class StageRunner:
             output = self._timed(recording, self.stage.process, part)
             if output is not None and not isinstance(output, TableBatch):
                 raise StageError(f"row-wise stage {self.stage.name!r} returned {_count(output)}, not a table batch")
+            if output is not None:
+                check_output(output, stage=self.stage.name)
             return output, recording
 
         def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
@@ -322,7 +379,7 @@ class StageRunner:
             if output is not None and output.num_rows:
                 tables.append(output.data)
 
-        def blame(part: TableBatch, cause: Exception) -> None:
+        def blame(part: TableBatch, cause: BaseException) -> None:
             is_part = part.num_rows < task.num_rows
             record = record_for_task(
                 self.stage.name,
@@ -341,7 +398,7 @@ class StageRunner:
         if tables:
             yield from adopt(task, task.with_data(concat_tables(tables)), stage=self.stage.name)
 
-    def _settle(self, record: QuarantineRecord, task: Task[Any] | None, *, cause: Exception | None) -> None:
+    def _settle(self, record: QuarantineRecord, task: Task[Any] | None, *, cause: BaseException | None) -> None:
         """Apply the policy to a task or record that cannot be processed."""
         if self._policy.on_error == "raise":
             raise StageError(
@@ -359,16 +416,12 @@ class _Outcome:
     """What one call of a stage came to."""
 
     result: Any = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
     def get(self) -> Any:
         if self.failure is not None:
             raise self.failure
         return self.result
-
-
-def _is_open(result: Any) -> bool:
-    return isinstance(result, Iterator)
 
 
 def _count(results: Any) -> str:

@@ -99,6 +99,13 @@ class StageStats:
             self.rows_out += task.num_items
             self.bytes_out += task.size_bytes
 
+    def unmade(self, task: Task[Any]) -> None:
+        """Undo the count of a task that turned out to be unable to leave."""
+        with self._lock:
+            self.tasks_out -= 1
+            self.rows_out -= task.num_items
+            self.bytes_out -= task.size_bytes
+
     def keep(self, recording: Recording) -> None:
         """Add what a successful call reported."""
         with self._lock:

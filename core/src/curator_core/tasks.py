@@ -76,7 +76,7 @@ class Task(Generic[T]):
         return None, None
 
     def with_data(self, data: Any) -> Self:
-        """Return a copy with another payload; id and metadata are kept."""
+        """Return a copy with another payload, as the constructor takes it; id and metadata are kept."""
         kind: type = type(self)
         if _is_plain(kind):  # several times as fast as copy.copy, which matters for millions of small tasks
             twin: Self = object.__new__(kind)
@@ -134,7 +134,10 @@ class FileGroupTask(Task["tuple[FileSlice, ...]"]):
     data: tuple[FileSlice, ...] = ()
 
     def __post_init__(self) -> None:
-        self.data = tuple(FileSlice(each) if isinstance(each, str) else each for each in self.data)
+        self.data = _as_slices(self.data)
+
+    def with_data(self, data: Any) -> Self:
+        return super().with_data(_as_slices(data))
 
     @property
     def paths(self) -> list[str]:
@@ -176,6 +179,9 @@ class TableBatch(Task["pa.Table"]):
 
     def __post_init__(self) -> None:
         self.data = _as_table(self.data)
+
+    def with_data(self, data: Any) -> Self:
+        return super().with_data(_as_table(data))
 
     @property
     def num_rows(self) -> int:
@@ -295,6 +301,10 @@ def source_id(task_id: str) -> str:
     '3f2a'
     """
     return task_id.partition("/")[0]
+
+
+def _as_slices(files: Iterable[str | FileSlice]) -> tuple[FileSlice, ...]:
+    return tuple(FileSlice(each) if isinstance(each, str) else each for each in files)
 
 
 def _as_table(value: Any) -> pa.Table:

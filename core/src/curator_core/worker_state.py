@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.ledger.counts import SourcedStats
+from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.run_directory import RunDirectory
 from curator_core.stats import StageStats
 from curator_core.tasks import concat_tables
 
 if TYPE_CHECKING:
-    from curator_core.ledger.counts import Counts, SourceCounts
+    from curator_core.ledger.counts import SourceCounts
     from curator_core.quarantine import QuarantineRecord
     from curator_core.recording import Recording
     from curator_core.tasks import Task
 
-__all__ = ["CallReports", "WorkerState"]
+__all__ = ["CallReports", "Reports", "WorkerState"]
+
+
+@dataclass
+class Reports:
+    """What stages have reported since the last time, in a form that travels.
+
+    Args:
+        stats: Statistics by stage.
+        quarantined: Records that were set aside.
+        counts: Statistics by source task and stage, if the run keeps a ledger.
+    """
+
+    stats: dict[str, StageStats]
+    quarantined: list[QuarantineRecord]
+    counts: dict[str, dict[str, Counts]]
+
+    def merge(self, later: Reports) -> None:
+        """Add what was reported after these."""
+        for name, each in later.stats.items():
+            self.stats.setdefault(name, StageStats(name)).merge(each)
+        self.quarantined += later.quarantined
+        for source, by_stage in later.counts.items():
+            mine = self.counts.setdefault(source, {})
+            for stage, counts in by_stage.items():
+                mine.setdefault(stage, Counts()).merge(counts)
 
 
 class CallReports(Protocol):
@@ -87,3 +113,8 @@ class WorkerState:
     def take_counts(self) -> dict[str, dict[str, Counts]]:
         """Return what was counted by source task since the last time, and start anew."""
         return {} if self.counts is None else self.counts.take_all()
+
+    def take_all(self) -> Reports:
+        """Return everything reported since the last time, also by source task, and start anew."""
+        stats, quarantined = self.take()
+        return Reports(stats, quarantined, self.take_counts())

@@ -48,11 +48,15 @@ with connect(cpus=3, log_path=sys.argv[1]) as cluster:
         def environment(self):
             return dict(os.environ)
 
+        def niceness(self):
+            return os.nice(0)
+
         def die(self):
             os._exit(1)
 
     worker = Worker.remote()
     assert ray.get(worker.environment.remote())["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] == "0"
+    assert ray.get(worker.niceness.remote()) == os.nice(0), "workers have a lower priority than the driver"
     try:
         ray.get(worker.die.remote())
     except ray.exceptions.RayActorError:

@@ -4,6 +4,7 @@ import gc
 import itertools
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -329,8 +330,6 @@ def test_an_error_of_the_source_reaches_the_caller(make_executor):
 
 class Locked(ProcessingStage[Task, Task]):
     def __init__(self) -> None:
-        import threading
-
         self.turnstile = threading.Lock()
 
     def process(self, task):
@@ -353,3 +352,152 @@ def test_a_stage_that_fits_nowhere_is_refused_before_anything_starts(make_ray_ex
     with pytest.raises(PipelineError, match=r"'Pairs'.*cpus=1000"):
         Pipeline("p", stages=[stage]).run(make_ray_executor(), initial_tasks=source())
     assert pulled == []
+
+
+class RaisesAnything(ProcessingStage[Task, Task]):
+    """Raises what is no ``Exception``: libraries call ``sys.exit``, and native code panics."""
+
+    kinds = (SystemExit, KeyboardInterrupt, GeneratorExit)
+
+    def process(self, task):
+        if task.data < len(self.kinds):
+            raise self.kinds[task.data](3)
+        return task
+
+
+class RaisesWhileIterating(RaisesAnything):
+    def process(self, task):
+        yield task
+        super().process(task)
+
+
+class RaisesInBatches(RaisesAnything):
+    batch_size = 4
+
+    def process_batch(self, tasks):
+        return [self.process(task) for task in tasks]
+
+
+class NotAnException(ProcessingStage[TableBatch, TableBatch]):
+    row_wise = True
+
+    def process(self, task):
+        if 7 in task.data["n"].to_pylist():
+            sys.exit("seven")
+        return task
+
+
+@pytest.mark.parametrize("kind", [RaisesAnything, RaisesWhileIterating, RaisesInBatches])
+def test_whatever_a_stage_raises_is_a_failure_of_its_task(make_executor, kind):
+    stage = kind().with_(max_attempts=2)
+    result = Pipeline("p", stages=[stage]).run(make_executor(), initial_tasks=[Task(data=n) for n in range(9)])
+    found = {record.task_id: (record.stage, record.error_type, record.attempts) for record in result.quarantined}
+    assert found == {str(n): (kind.__name__, error.__name__, 2) for n, error in enumerate(RaisesAnything.kinds)}
+    whole = 0 if kind is RaisesWhileIterating else 3
+    assert sorted(task.data for task in result) == list(range(whole, 9))
+    assert not result.interrupted
+
+
+def test_whatever_a_stage_raises_is_isolated_to_its_rows_and_told_under_raise(make_executor):
+    result = Pipeline("p", stages=[NotAnException()]).run(make_executor(), initial_tasks=batches(2, 5))
+    assert [n for task in result for n in task.data["n"].to_pylist()] == [n for n in range(10) if n != 7]
+    assert [(record.error_type, record.message) for record in result.quarantined] == [("SystemExit", "seven")]
+    with pytest.raises(StageError, match=r"stage 'RaisesAnything' failed on task 0: SystemExit: 3"):
+        Pipeline("p", stages=[RaisesAnything()]).run(make_executor(on_error="raise"), initial_tasks=[Task(data=0)])
+
+
+class ExitsInSetup(ProcessingStage[Task, Task]):
+    def setup(self, worker):
+        sys.exit("no licence")
+
+    def process(self, task):
+        return task
+
+
+def test_an_exit_in_setup_is_a_setup_that_fails(make_executor):
+    with pytest.raises(StageError, match=r"'ExitsInSetup' could not be set up: SystemExit: no licence"):
+        Pipeline("p", stages=[ExitsInSetup()]).run(make_executor(), initial_tasks=[Task(data=1)])
+
+
+class UntellableError(Exception):
+    """Can neither be pickled nor shown."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class RaisesUntellable(ProcessingStage[Task, Task]):
+    def process(self, task):
+        if task.data == 2:
+            raise UntellableError
+        return task
+
+
+def test_an_error_that_cannot_be_pickled_or_shown_is_kept_with_what_is_known_of_it(make_executor):
+    result = Pipeline("p", stages=[RaisesUntellable()]).run(
+        make_executor(), initial_tasks=[Task(data=n) for n in range(4)]
+    )
+    assert [task.data for task in result] == [0, 1, 3]
+    (record,) = result.quarantined
+    assert (record.error_type, record.task_id) == ("UntellableError", "2")
+
+
+class LeavesLocks(ProcessingStage[Task, Task]):
+    """Makes three tasks of one; a task of number 5 has one in the middle that cannot be pickled."""
+
+    def process(self, task):
+        made = [task.with_data((task.data, n)) for n in range(3)]
+        if task.data == 5:
+            made[1] = task.with_data(threading.Lock())
+        return made
+
+
+class LeadsOn(ProcessingStage[Task, Task]):
+    def process(self, task):
+        return task
+
+
+LOCKLESS = [(n, k) for n in range(9) for k in range(3) if (n, k) != (5, 1)]
+
+
+@pytest.mark.parametrize("stages", [[LeadsOn(), LeavesLocks()], [LeavesLocks(), LeadsOn().with_(fuse=False)]])
+def test_an_output_that_cannot_leave_its_worker_is_quarantined_by_the_stage_that_made_it(
+    make_ray_executor, stages, tmp_path
+):
+    result = Pipeline("p", stages=stages).run(
+        make_ray_executor(), initial_tasks=[Task(data=n) for n in range(9)], run_dir=tmp_path
+    )
+    assert [task.data for task in result] == LOCKLESS
+    (record,) = result.quarantined
+    assert (record.stage, record.task_id, record.error_type) == ("LeavesLocks", "5/1", "UnpicklableOutputError")
+    assert "cannot pickle '_thread.lock' object" in record.message
+    stats = result.stats["LeavesLocks"]
+    assert (stats.tasks_in, stats.tasks_out, stats.quarantined) == (9, 26, 1)
+    assert json.loads((tmp_path / "result.json").read_text())["quarantined"] == 1
+
+
+def test_an_output_that_cannot_leave_its_worker_is_skipped_or_raised_by_policy(make_ray_executor):
+    tasks = [Task(data=n) for n in range(9)]
+    result = Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="skip"), initial_tasks=tasks)
+    assert ([task.data for task in result], result.quarantined) == (LOCKLESS, [])
+    with pytest.raises(StageError, match=r"'LeavesLocks' failed on task 5/1: UnpicklableOutputError: .* cannot leave"):
+        Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="raise"), initial_tasks=tasks)
+
+
+class MakesLocks(ProcessingStage[EmptyTask, Task]):
+    """A source of which one task cannot be pickled."""
+
+    def process(self, task):
+        for n in range(4):
+            yield Task(data=threading.Lock() if n == 2 else n)
+
+
+def test_a_source_task_that_cannot_be_sent_is_quarantined(make_ray_executor, tmp_path):
+    result = Pipeline("p", stages=[MakesLocks(), LeadsOn().with_(fuse=False)]).run(
+        make_ray_executor(), run_dir=tmp_path
+    )
+    assert [task.data for task in result] == [0, 1, 3]
+    assert [(record.stage, record.task_id) for record in result.quarantined] == [("MakesLocks", "2")]

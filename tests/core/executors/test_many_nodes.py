@@ -13,6 +13,7 @@ from ray.cluster_utils import Cluster
 from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, Resources, Task
 from curator_core.errors import PipelineError
 from curator_core.executors.cluster import connect
+from curator_core.executors.lean_ray import only_needed_processes
 
 
 class Where(ProcessingStage[Task, Task]):
@@ -23,8 +24,9 @@ class Where(ProcessingStage[Task, Task]):
         return task.with_data(self.node_id)
 
 
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-cluster.add_node(num_cpus=2, resources={"nvme": 1})
+with only_needed_processes():
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.add_node(num_cpus=2, resources={"nvme": 1})
 try:
     with connect(address=cluster.address) as info:
         head, other = info.nodes

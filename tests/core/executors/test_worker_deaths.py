@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, RayDataExecutor, Task
+from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, RayDataExecutor, StreamingExecutor, Task
 from curator_core.errors import StageError
 from curator_core.executors.pool_calls import Call, after_death
 from curator_core.executors.stored_tasks import Slice
@@ -100,18 +100,6 @@ def test_ray_data_ends_the_run_when_a_worker_dies(ray_session):
         Pipeline("p", stages=[DiesOn(0)]).run(RayDataExecutor(), initial_tasks=numbers(1))
 
 
-class LeavesLock(ProcessingStage[Task, Task]):
-    def process(self, task):
-        import threading
-
-        return task.with_data(threading.Lock())
-
-
-def test_a_task_that_cannot_leave_its_worker_is_told(ray_session):
-    with pytest.raises(StageError, match="'LeavesLock' made a task that cannot leave its worker"):
-        Pipeline("p", stages=[LeavesLock()]).run(ActorPoolExecutor(actors_per_stage=1), initial_tasks=numbers(1))
-
-
 def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
     from curator_core.run import RunState, stream_plan
 
@@ -126,3 +114,28 @@ def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
     next(stream)
     state.stop_requested.set()
     assert len(list(stream)) < 50
+
+
+class FailsInAllButOne(ProcessingStage[Task, Task]):
+    """Can be set up once, as one that needs a licence, a port or a device of which there is one."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def setup(self, worker):
+        time.sleep(0.3)
+        (Path(self.folder) / "only").mkdir()
+
+    def process(self, task):
+        time.sleep(0.05)
+        return task
+
+
+@pytest.mark.parametrize("make", [lambda: ActorPoolExecutor(actors_per_stage=2), StreamingExecutor])
+def test_a_worker_that_cannot_be_set_up_costs_no_task_where_another_can(ray_session, tmp_path, make, caplog):
+    result = Pipeline("p", stages=[FailsInAllButOne(str(tmp_path))]).run(make(), initial_tasks=numbers(60))
+    assert [task.data for task in result] == list(range(60))
+    assert result.quarantined == []
+    warned = [record.getMessage() for record in caplog.records if "could not be set up" in record.getMessage()]
+    assert warned
+    assert all("FileExistsError" in each for each in warned)

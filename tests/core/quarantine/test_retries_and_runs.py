@@ -6,7 +6,7 @@ import pytest
 from retry_work import ONCE, Write
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import LedgerError
+from curator_core.errors import LedgerError, OutputError
 from curator_core.faults import hooked
 from curator_core.ledger.opening import only_run
 from curator_core.quarantine.folder import QuarantineFolder
@@ -106,9 +106,9 @@ def test_a_run_that_starts_afresh_replaces_what_an_interrupted_retry_wrote(work)
 
     def stop(point):
         if point == "commit.folder_synced":
-            raise KeyboardInterrupt
+            raise OutputError("stopped")
 
-    with hooked(stop), pytest.raises(KeyboardInterrupt):
+    with hooked(stop), pytest.raises(OutputError):
         work.retry()
     assert any("-q" in name for name in work.files())
     work.run()

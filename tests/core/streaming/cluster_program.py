@@ -1,11 +1,15 @@
 """Run as a program by test_streaming_cluster.py: a cluster of several nodes needs a process of its own.
 
-Usage: python cluster_program.py mixed | joining | sharing | changing TASKS SEED    prints what came out as JSON.
+Usage: python cluster_program.py mixed | joining | sharing | leaving | leaving_idle | headless | changing TASKS SEED
+
+Prints what came out as JSON.
 """
 
 import json
+import os
 import random
 import sys
+import threading
 import time
 
 import ray
@@ -13,9 +17,17 @@ from ray._private.state import available_resources_per_node
 from ray.cluster_utils import Cluster
 
 from curator_core import Pipeline, ProcessingStage, Resources, StreamingExecutor, Task
+from curator_core.executors.lean_ray import only_needed_processes
 from curator_core.run import RunState, stream_plan
 
 LONGEST_S = 120
+# A node that is gone refuses connections: it is given up after three. One that is busy has 30 seconds to answer.
+os.environ |= {
+    "RAY_health_check_period_ms": "500",
+    "RAY_health_check_timeout_ms": "10000",
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_worker_niceness": "0",
+}
 
 
 class Where(ProcessingStage[Task, Task]):
@@ -37,35 +49,42 @@ class Where(ProcessingStage[Task, Task]):
 
 
 class Source:
-    """So many tasks, and more until it is enough or has taken too long."""
+    """So many tasks, and more until it is enough or has taken too long; before some of them it waits for something."""
 
-    def __init__(self, least, is_enough=lambda: True):
+    def __init__(self, least, is_enough=lambda: True, waits=None):
         self.least = least
         self.is_enough = is_enough
+        self.waits = waits or {}
         self.given = 0
 
     def __iter__(self):
         late_s = time.monotonic() + LONGEST_S
         while self.given < self.least or not (self.is_enough() or time.monotonic() > late_s):
+            if self.given in self.waits:
+                self.waits[self.given]()
             self.given += 1
             yield Task(data=(self.given - 1, [], b""))
 
 
-def run(cluster, stages, source, *, actions=None, seen=None):
-    """Run stages over numbered tasks; do things when so many outputs have come out, and note who made them in a set."""
+def run(cluster, stages, source, *, actions=None, seen=None, on_output=lambda: None, **options):
+    """Run stages over numbered tasks; do things when so many outputs have come out, and note who made them in a set.
+
+    An action that returns False is tried again after the next output.
+    """
     seen = set() if seen is None else seen
     waiting = sorted((actions or {}).items())
     state = RunState()
-    executor = StreamingExecutor(address=cluster.address)
+    executor = StreamingExecutor(address=cluster.address, **options)
     outputs = []
     stream = stream_plan(Pipeline("p", stages=stages).build(), executor, state=state, initial_tasks=source)
     for task in stream:
         outputs.append(task)
         seen.update(task.data[1])
-        if waiting and len(outputs) >= waiting[0][0]:
-            waiting.pop(0)[1]()
+        on_output()
+        if waiting and len(outputs) >= waiting[0][0] and waiting[0][1]() is not False:
+            waiting.pop(0)
     return {
-        "numbers": [task.data[0] for task in executor.in_order(outputs)],
+        "numbers": [task.data[0] for task in state.in_order(outputs)],
         "nodes": [task.data[1] for task in outputs],
         "quarantined": state.quarantined_count,
         "given": source.given,
@@ -101,9 +120,14 @@ def changing(cluster, count, seed):
     joined, seen = [], set()
     source = Source(count, is_enough=lambda: bool(joined) and joined[0].node_id in seen)
     moments = [int(count * (share + chance.uniform(-0.05, 0.05))) for share in (0.15, 0.35, 0.5)]
+
+    def remove(node):
+        """Remove a node once it has had work."""
+        return node.node_id in seen and cluster.remove_node(node, allow_graceful=False)
+
     actions = {
-        moments[0]: lambda: cluster.remove_node(nodes[0], allow_graceful=False),
-        moments[1]: lambda: cluster.remove_node(nodes[1], allow_graceful=False),
+        moments[0]: lambda: remove(nodes[0]),
+        moments[1]: lambda: remove(nodes[1]),
         moments[2]: lambda: joined.append(cluster.add_node(num_cpus=2)),
     }
     found = run(cluster, stages, source, actions=actions, seen=seen)
@@ -122,6 +146,51 @@ def joining(cluster):
     return {**found, "joined": joined[0].node_id, "free_cpus": free}
 
 
+def leaving(cluster):
+    """A node joins a run that began on one, gets work, and dies with the only copies of large outputs."""
+    joined, left_at, seen = [], [], set()
+    source = Source(200, is_enough=lambda: bool(left_at) and source.given > left_at[0] + 200)
+
+    def leave():
+        if joined and not left_at and joined[0].node_id in seen:
+            cluster.remove_node(joined[0], allow_graceful=False)
+            left_at.append(source.given)
+
+    stages = [
+        Where(0.02, size=300_000).with_(name="first"),
+        Where(0.02, size=300_000).with_(name="second"),
+        Where(0.02).with_(name="third"),
+    ]
+    actions = {20: lambda: joined.append(cluster.add_node(num_cpus=2))}
+    found = run(cluster, stages, source, actions=actions, seen=seen, on_output=leave)
+    return {**found, "left_at": left_at}
+
+
+def leaving_idle(cluster):
+    """The node of a stage's only worker dies while that has nothing to do; there is another node for it."""
+    nodes = [cluster.add_node(num_cpus=1, resources={"spot": 1}) for _ in range(2)]
+    cluster.wait_for_nodes()
+    seen, is_removed = set(), threading.Event()
+
+    def remove():
+        for node in nodes:
+            if node.node_id in seen:
+                cluster.remove_node(node, allow_graceful=False)
+        is_removed.set()
+
+    def wait():
+        """Wait until Ray says so, and then until the run has looked."""
+        is_removed.wait(LONGEST_S)
+        late_s = time.monotonic() + LONGEST_S
+        while any(node["Alive"] and node["NodeID"] in seen for node in ray.nodes()) and time.monotonic() < late_s:
+            time.sleep(0.1)
+        time.sleep(5)
+
+    only = Where().with_(name="only", max_workers=1, resources=Resources(cpus=1, custom={"spot": 1}))
+    source = Source(10, waits={5: wait})
+    return run(cluster, [only], source, actions={5: remove}, seen=seen)
+
+
 def sharing(cluster):
     """Another job holds one of two GPUs, so that two stages have to take turns on the other."""
     gpu_node = cluster.add_node(num_cpus=1, num_gpus=2)
@@ -135,6 +204,18 @@ def sharing(cluster):
     return {**found, "gpu_node": gpu_node.node_id}
 
 
+def headless(cluster):
+    """The head, which has the most CPUs, is ignored: the CPUs of the two other nodes are reserved, and no others."""
+    workers = [cluster.add_node(num_cpus=2).node_id for _ in range(2)]
+    cluster.wait_for_nodes()
+    free, seen = [], set()
+    source = Source(100, is_enough=lambda: seen >= set(workers))
+    actions = {50: lambda: free.append(available_resources_per_node())}
+    found = run(cluster, [Where(0.05)], source, actions=actions, seen=seen, ignore_head_node=True)
+    cpus = {node_id: resources.get("CPU", 0.0) for node_id, resources in free[0].items()}
+    return {**found, "workers": workers, "free_cpus": [cpus[each] for each in workers], "free_everywhere": cpus}
+
+
 class Other:
     """An actor of another job."""
 
@@ -143,12 +224,14 @@ class Other:
 
 
 def main(case, *arguments):
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    try:
-        cases = {"mixed": mixed, "changing": changing, "joining": joining, "sharing": sharing}
-        found = cases[case](cluster, *arguments)
-    finally:
-        cluster.shutdown()
+    cpus = 8 if case == "headless" else 2
+    cases = [mixed, changing, joining, leaving, leaving_idle, sharing, headless]
+    with only_needed_processes():
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": cpus, "include_dashboard": False})
+        try:
+            found = {each.__name__: each for each in cases}[case](cluster, *arguments)
+        finally:
+            cluster.shutdown()
     sys.stdout.write(json.dumps(found) + "\n")
 
 

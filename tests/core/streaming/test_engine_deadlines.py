@@ -4,7 +4,7 @@ import pytest
 
 from curator_core.executors.streaming.actions import GiveUp, KillWorker, RunCall, StartWorker
 from curator_core.executors.streaming.blame import LONE_LOSSES
-from curator_core.executors.streaming.model import Node, StepSpec
+from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
@@ -22,14 +22,20 @@ def of_kind(kind, scheduler):
     return [each for each in scheduler.take_actions() if isinstance(each, kind)]
 
 
+def pass_time(scheduler, begin_s, end_s):
+    """Let time pass as it does for a driver that is attentive."""
+    for tenth in range(1 + round(10 * (end_s - begin_s))):
+        scheduler.tick(begin_s + 0.1 * tenth)
+
+
 def test_a_worker_is_ended_once_when_its_call_is_overdue():
     scheduler, worker = start(timeout_s=2.0)
-    assert of_kind(RunCall, scheduler)
-    scheduler.tick(1.0 + 2.0)
+    (run,) = of_kind(RunCall, scheduler)
+    pass_time(scheduler, 1.0, 1.0 + 0.5 + 1.0 + 2.0)
     assert of_kind(KillWorker, scheduler) == []
-    scheduler.tick(1.0 + 0.5 + 1.0 + 2.0 + 0.1)
-    assert of_kind(KillWorker, scheduler) == [KillWorker(worker)]
-    scheduler.tick(10.0)
+    pass_time(scheduler, 4.5, 6.0)
+    assert of_kind(KillWorker, scheduler) == [KillWorker(worker, run.call.call_id, 1.0)]
+    pass_time(scheduler, 6.0, 10.0)
     assert of_kind(KillWorker, scheduler) == []
 
 
@@ -71,3 +77,35 @@ def test_a_task_is_not_blamed_for_workers_that_were_in_no_stage_unless_it_happen
 
 def test_a_task_is_never_blamed_for_a_lost_node():
     assert [each for each in lose_workers("node") if isinstance(each, GiveUp)] == []
+
+
+def test_time_in_which_the_driver_looked_away_does_not_count():
+    """A consumer that keeps the driver for an hour must not have workers ended whose answers wait in the queue."""
+    scheduler, _ = start(timeout_s=2.0)
+    scheduler.tick(1.2)
+    scheduler.tick(3_600.0)
+    assert of_kind(KillWorker, scheduler) == []
+    pass_time(scheduler, 3_600.0, 3_602.0)
+    assert of_kind(KillWorker, scheduler) == [], "of the hour, little counts"
+    pass_time(scheduler, 3_602.0, 3_607.0)
+    assert of_kind(KillWorker, scheduler), "the call is overdue by the time in which somebody was there to hear of it"
+
+
+def test_each_call_of_a_worker_has_its_own_time():
+    scheduler, worker = start(timeout_s=2.0, tasks=2)
+    first, second = [each.call for each in of_kind(RunCall, scheduler)]
+    pass_time(scheduler, 1.0, 4.0)
+    scheduler.call_done(first.call_id, CallResult(1, handle="output"), 4.0)
+    pass_time(scheduler, 4.0, 7.0)
+    assert of_kind(KillWorker, scheduler) == []
+    pass_time(scheduler, 7.0, 9.0)
+    (end,) = of_kind(KillWorker, scheduler)
+    assert (end.worker_id, end.call_id) == (worker, second.call_id)
+
+
+def test_a_call_that_was_nearly_overdue_when_the_driver_looked_away_gets_a_moment_to_be_heard():
+    scheduler, _ = start(timeout_s=2.0)
+    pass_time(scheduler, 1.0, 4.4)
+    scheduler.tick(100.0)
+    scheduler.tick(100.2)
+    assert of_kind(KillWorker, scheduler) == []

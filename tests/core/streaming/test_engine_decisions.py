@@ -311,10 +311,10 @@ def test_a_call_that_takes_too_long_leaves_the_rest_of_its_tasks_to_others():
         return task
 
     call = execution(slow, [Task(data=n) for n in range(100)], seconds=0.05)
-    outputs, is_done = call.next_part()
-    assert is_done
-    assert 1 <= call.consumed < 50
-    assert len(outputs) == call.consumed
+    part = call.next_part()
+    assert part.is_done
+    assert 1 <= part.consumed < 50
+    assert len(part.outputs) == part.consumed == len(part.completed)
 
 
 def test_a_slow_task_with_one_output_is_done_at_once():
@@ -323,8 +323,8 @@ def test_a_slow_task_with_one_output_is_done_at_once():
         time.sleep(0.02)
         return task
 
-    outputs, is_done = execution(slow, [Task(data=1)], seconds=0.001, size_bytes=1).next_part()
-    assert ([task.data for task in outputs], is_done) == ([1], True)
+    part = execution(slow, [Task(data=1)], seconds=0.001, size_bytes=1).next_part()
+    assert ([task.data for task in part.outputs], part.is_done) == ([1], True)
 
 
 def test_large_results_come_in_parts_and_nothing_is_missing():
@@ -336,8 +336,9 @@ def test_large_results_come_in_parts_and_nothing_is_missing():
     parts = []
     is_done = False
     while not is_done:
-        outputs, is_done = call.next_part()
-        parts.append([task.data[-1] for task in outputs])
+        part = call.next_part()
+        is_done = part.is_done
+        parts.append([task.data[-1] for task in part.outputs])
     assert [n for part in parts for n in part] == list(range(20))
     assert max(map(len, parts)) == 3
 
@@ -352,5 +353,5 @@ def test_an_open_ended_result_is_passed_on_without_waiting_for_the_next():
             yield Task(data=bytes(1_000))
 
     call = execution(endless, [Task(data=0)], size_bytes=2_000)
-    outputs, is_done = call.next_part()
-    assert (len(outputs), is_done, len(made)) == (2, False, 2)
+    part = call.next_part()
+    assert (len(part.outputs), part.is_done, len(made)) == (2, False, 2)

@@ -84,3 +84,16 @@ def test_deaths_lose_nothing():
     models = [StepModel(0.01, deadly=frozenset({5, 40})), StepModel(0.02, deadly=frozenset({17, 18, 60}))]
     result = Simulation([StepSpec("a"), StepSpec("b")], models, [Node("one", cpus=4)], tasks=1_000).run()
     assert (result.outputs, result.given_up) == (1_000, 0)
+
+
+@pytest.mark.parametrize("stages", [3, 10])
+def test_a_node_that_joins_is_used_though_all_workers_wait_on_the_first(stages):
+    """Each worker waits for a CPU of its own node; that some are idle must not keep others from being started."""
+    steps = [StepSpec(f"step {n}") for n in range(stages)]
+    simulation = Simulation(steps, [StepModel(0.1)] * stages, [Node("one", cpus=1)], tasks=240)
+    joining_s = 5.0
+    simulation.run(limit_s=joining_s)
+    simulation.scheduler.node_added(Node("two", cpus=2), joining_s)
+    result = simulation.run()
+    assert result.outputs == 240
+    assert result.makespan_s < joining_s + 1.25 * 240 * 0.1 * stages / 3

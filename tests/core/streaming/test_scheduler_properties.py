@@ -48,9 +48,9 @@ def expected():
 class Engine(RuleBasedStateMachine):
     """Answers the scheduler's actions in random order, with faults."""
 
-    @initialize(is_batch=st.booleans())
-    def begin(self, is_batch):
-        self.scheduler = Scheduler(STEPS, NODES, memory_limit_bytes=2_000, is_batch=is_batch, keep_sources=True)
+    @initialize(is_batch=st.booleans(), keep_sources=st.booleans())
+    def begin(self, is_batch, keep_sources):
+        self.scheduler = Scheduler(STEPS, NODES, memory_limit_bytes=2_000, is_batch=is_batch, keep_sources=keep_sources)
         self.is_batch = is_batch
         self.now = 0.0
         self.left = list(range(TASKS))
@@ -58,7 +58,7 @@ class Engine(RuleBasedStateMachine):
         self.starting = []
         self.stopping = []
         self.running = []  # (worker, call, skip, limit)
-        self.parts = {}  # outputs that an interrupted call has still to make
+        self.parts = {}  # by worker: outputs that its interrupted call has still to make, with the positions of inputs
         self.delivered = Counter()
         self.given_up = []
         self.step(lambda: self.scheduler.tick(self.now))
@@ -142,19 +142,34 @@ class Engine(RuleBasedStateMachine):
             return
         consumed = len(tasks)
         if skip is None:
-            outputs = self.parts.pop(call.call_id)
+            outputs = self.parts.pop(worker_id)
         else:
             if is_short and call.kind == "normal" and not skip and limit is None:
                 consumed = max(1, len(tasks) // 2)
-            outputs = [out for task in tasks[:consumed] for out in outputs_of(call.step, task)][skip:]
-            outputs = outputs if limit is None else outputs[:limit]
+            outputs = [(n, out) for n, task in enumerate(tasks[:consumed]) for out in outputs_of(call.step, task)]
+            outputs = outputs[skip:] if limit is None else outputs[skip : skip + limit]
         is_done = True
+        completed = open_outputs = 0
         if is_part and len(outputs) > 1 and limit is None:
-            outputs, rest = outputs[:1], outputs[1:]
-            self.parts[call.call_id] = rest
+            # A part ends behind an output of the input that was taken last: no more are taken after it.
+            middle = 1 + pick % (len(outputs) - 1)
+            completed = outputs[middle - 1][0]
+            consumed = completed + 1
+            rest = [(n - completed, out) for n, out in outputs[middle:] if n == completed]
+            outputs = outputs[:middle]
+            open_outputs = sum(n == completed for n, _ in outputs) + (0 if completed else call.emitted)
+            self.parts[worker_id] = rest
             is_done = False
         result = CallResult(
-            consumed, len(outputs), TASK_BYTES * len(outputs), service_s, is_done, tuple(outputs), "one"
+            consumed,
+            len(outputs),
+            TASK_BYTES * len(outputs),
+            service_s,
+            is_done,
+            tuple(out for _, out in outputs),
+            "one",
+            completed,
+            open_outputs,
         )
         self.step(lambda: self.scheduler.call_done(call.call_id, result, self.now))
         if not is_done:
@@ -178,6 +193,11 @@ class Engine(RuleBasedStateMachine):
         self.running = [each for each in self.running if each[0] != worker_id]
         self.step(lambda: self.scheduler.worker_lost(worker_id, self.now))
 
+    @rule()
+    def a_node_joins(self):
+        if len(self.scheduler.board.placement.nodes) == len(NODES):
+            self.step(lambda: self.scheduler.node_added(Node("three", cpus=1), self.now))
+
     @rule(pick=st.integers(0, 50))
     def inputs_get_lost(self, pick):
         if not self.running:
@@ -185,7 +205,8 @@ class Engine(RuleBasedStateMachine):
         _, call, skip, _ = self.running[pick % len(self.running)]
         if self.scheduler.board.calls.get(call.call_id) is not call or skip is None:
             return
-        lost = [each.chunk for each in call.inputs if each.chunk.made_by is not None][:1]
+        # What was made before a node joined is on the driver's own, and not lost while the driver lives.
+        lost = [each.chunk for each in call.inputs if not each.chunk.is_root][:1]
         if lost:
             self.running = [each for each in self.running if each[1] is not call]
             self.step(lambda: self.scheduler.inputs_lost(call.call_id, lost, self.now))

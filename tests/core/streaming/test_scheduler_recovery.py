@@ -1,5 +1,8 @@
 """Chunks that are lost with their inputs are made again from the first step on, whatever else wants the CPUs."""
 
+import pytest
+
+from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Forget, PullSources, RunCall, StartWorker
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
@@ -8,10 +11,11 @@ from curator_core.executors.streaming.scheduler import Scheduler
 class Shell:
     """Does at once what the scheduler asks for, but keeps the calls until they are ended by hand."""
 
-    def __init__(self, steps):
-        self.scheduler = Scheduler(steps, [Node("one", cpus=1)], keep_sources=True)
+    def __init__(self, steps, *, keep_sources=True):
+        self.scheduler = Scheduler(steps, [Node("one", cpus=1)], keep_sources=keep_sources)
         self.now = 0.0
         self.calls = []
+        self.forgotten = set()
         self.tell(self.scheduler.tick)
 
     def tell(self, event, *arguments):
@@ -26,16 +30,18 @@ class Shell:
                 self.calls.append(action.call)
             elif isinstance(action, Forget):
                 action.chunk.handle = None
+                self.forgotten.add(action.chunk)
 
     def end(self, call):
         self.calls.remove(call)
         self.tell(self.scheduler.call_done, call.call_id, CallResult(call.tasks, 1, 10, 0.01, handle="output"))
 
-    def next_call(self, step, kind="normal"):
+    def next_call(self, step, kind="normal", inputs=None):
         for _ in range(50):
-            found = [call for call in self.calls if call.step == step and call.kind == kind]
-            if found:
-                return found[0]
+            for call in self.calls:
+                is_wanted = inputs is None or [each.chunk for each in call.inputs] == inputs
+                if call.step == step and call.kind == kind and is_wanted:
+                    return call
             self.end(self.calls[0])
         raise AssertionError(f"no {kind} call of step {step}")
 
@@ -50,3 +56,42 @@ def test_a_step_that_cannot_run_its_replay_yet_keeps_no_cpus_from_the_one_it_wai
     assert shell.next_call(step=1, kind="replay")
     again = shell.next_call(step=2)
     assert [each.chunk for each in again.inputs] == [each.chunk for each in lost.inputs]
+
+
+def lose_output_of_second_step(shell):
+    """Run to a call of the third step whose inputs are all lost; return the inputs."""
+    call = shell.next_call(step=2)
+    shell.calls.remove(call)
+    lost = [each.chunk for each in call.inputs]
+    shell.tell(shell.scheduler.inputs_lost, call.call_id, lost)
+    return lost
+
+
+THREE = [StepSpec("a"), StepSpec("b"), StepSpec("c")]
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_all_that_exists_when_a_second_node_joins_can_be_made_again_from_then_on(step):
+    """On the driver's own node, what was processed is forgotten; on others it may be lost, and is needed again.
+
+    When the node joins, a call of the given step is running. What comes of it is lost with the node.
+    """
+    shell = Shell(THREE, keep_sources=False)
+    at_join = shell.next_call(step=step)
+    shell.tell(shell.scheduler.node_added, Node("two", cpus=1))
+    shell.end(at_join)
+    lost = lose_output_of_second_step(shell)
+    shell.next_call(step=2, inputs=lost)
+    assert all(chunk.handle is not None for chunk in lost)
+
+
+def test_on_the_drivers_own_node_sources_are_forgotten_as_soon_as_they_are_processed():
+    shell = Shell(THREE, keep_sources=False)
+    source = shell.next_call(step=1).inputs[0].chunk.made_by.inputs[0].chunk
+    assert source in shell.forgotten
+
+
+def test_what_cannot_be_made_again_is_said_to_be_lost_without_blaming_a_node():
+    shell = Shell(THREE, keep_sources=False)
+    with pytest.raises(StageError, match="tasks of step 'b' were lost from the object store"):
+        lose_output_of_second_step(shell)

@@ -36,10 +36,35 @@ def test_the_cpus_of_a_node_that_joins_are_seen_to_be_taken():
 
 
 @pytest.mark.slow
+def test_a_node_that_joined_a_run_of_one_node_takes_no_task_with_it_when_it_dies():
+    found = run_case("leaving")
+    assert found["left_at"], "the node had work before it died"
+    assert found["numbers"] == list(range(found["given"]))
+    assert found["quarantined"] == 0
+
+
+@pytest.mark.slow
 def test_gpus_that_another_job_holds_are_left_to_it():
     found = run_case("sharing")
     assert found["numbers"] == list(range(20))
     assert {node for nodes in found["nodes"] for node in nodes} == {found["gpu_node"]}
+
+
+@pytest.mark.slow
+def test_the_only_worker_of_a_stage_is_replaced_when_its_node_dies_while_it_has_nothing_to_do():
+    found = run_case("leaving_idle")
+    assert found["numbers"] == list(range(10))
+    assert found["quarantined"] == 0
+    assert len({node for nodes in found["nodes"] for node in nodes}) == 2
+
+
+@pytest.mark.slow
+def test_an_ignored_head_is_not_reserved_and_the_other_nodes_are():
+    found = run_case("headless")
+    assert found["numbers"] == list(range(found["given"]))
+    assert {node for nodes in found["nodes"] for node in nodes} == set(found["workers"])
+    assert found["free_cpus"] == [0.0, 0.0]
+    assert sum(found["free_everywhere"].values()) == 8.0  # all those of the head
 
 
 def expect_nothing_lost_with_nodes(least, seed):

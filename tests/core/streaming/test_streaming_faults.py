@@ -73,6 +73,61 @@ def test_a_source_whose_worker_dies_half_way_goes_on_where_it_was(tmp_path):
     assert result.stats["Numbers"].tasks_out == 400
 
 
+FAST = 300
+DEADLY = FAST + 1
+PARTS = 40
+
+
+class Fanned(ProcessingStage[Task, Task]):
+    """Makes one task of the first ones, so that calls get long, and then 40 of one, slowly.
+
+    The worker dies late in the second of the slow ones: always, or once, and then everything takes twice as long.
+    """
+
+    fuse = False
+    max_workers = 1
+
+    def __init__(self, folder: str, *, is_always: bool) -> None:
+        self.folder = folder
+        self.is_always = is_always
+
+    def process(self, task):
+        marker = Path(self.folder) / "died"
+        has_died = marker.exists()
+        for n in range(parts_of(task.data)):
+            if task.data >= FAST:
+                time.sleep(0.02 if has_died else 0.01)
+            if task.data == DEADLY and n == PARTS - 3 and (self.is_always or not has_died):
+                marker.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield Task(data=(task.data, n))
+
+
+def parts_of(number):
+    return 1 if number < FAST else PARTS
+
+
+def test_a_slow_repetition_of_a_call_whose_outputs_were_passed_on_in_part_doubles_nothing(tmp_path):
+    stages = [Fanned(str(tmp_path), is_always=False), same]
+    result = Pipeline("p", stages=stages).run(StreamingExecutor(), initial_tasks=tasks(FAST + 5))
+    assert (tmp_path / "died").exists()
+    assert [task.data for task in result] == [(task, n) for task in range(FAST + 5) for n in range(parts_of(task))]
+    assert not result.quarantined
+    assert (result.stats["Fanned"].tasks_in, result.stats["Fanned"].tasks_out) == (FAST + 5, FAST + 5 * PARTS)
+
+
+def test_only_the_guilty_task_is_quarantined_when_others_of_its_call_are_complete(tmp_path):
+    stages = [Fanned(str(tmp_path), is_always=True), same]
+    result = Pipeline("p", stages=stages).run(
+        StreamingExecutor(), initial_tasks=tasks(FAST + 5), run_dir=tmp_path / "run"
+    )
+    assert [record.task_id for record in result.quarantined] == [str(DEADLY)]
+    made = [task.data for task in result]
+    innocent = [(task, n) for task in range(FAST + 5) if task != DEADLY for n in range(parts_of(task))]
+    assert [each for each in made if each[0] != DEADLY] == innocent
+    assert len(set(made)) == len(made)
+
+
 def test_a_set_up_that_kills_its_process_ends_the_run():
     class Fatal(ProcessingStage[Task, Task]):
         def setup(self, worker):

@@ -17,6 +17,7 @@ from curator_core.executors.stage_pool import StagePool
 from curator_core.executors.stored_tasks import SourceFeed, StoredFeed
 from curator_core.executors.streaming.chunk_sizing import ChunkSizer
 from curator_core.executors.task_packs import unpack_tasks
+from curator_core.executors.worker_lease import end_leases
 from curator_core.executors.worker_options import ray_options
 from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import Step
@@ -25,7 +26,7 @@ from curator_core.retry import ErrorPolicy, policy_for
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from curator_core.errors import WorkerDiedError
@@ -86,11 +87,11 @@ class ActorPoolExecutor(Executor):
         self.max_failed_fraction = checked_fraction(max_failed_fraction)
         self.quarantine_payload = quarantine_payload
         self.ignore_head_node = ignore_head_node
-        self._order: dict[str, tuple[int, ...]] = {}
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         log_path = None if state.directory is None else state.directory.path / "run.log"
-        self._order = {}
+        order: dict[str, tuple[int, ...]] = {}  # of the calls that outputs come from
+        state.in_order = lambda outputs: sorted(outputs, key=lambda task: order.get(task.task_id, ()))
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
             run = prepare_run(
@@ -105,24 +106,19 @@ class ActorPoolExecutor(Executor):
             if state.ledger is not None:
                 state.ledger.start(len(run.steps))
             cleanup.callback(forget_run, run.run_id)
+            cleanup.callback(end_leases, run.run_id)
             feed: Feed = SourceFeed(state.sources(tasks), count=len(tasks) if isinstance(tasks, Sized) else None)
             stages = [_StageRun(step, state, pinned=self.ignore_head_node) for step in run.steps]
             for stage in stages[:-1]:
                 done = sorted(stage.finished(feed), key=lambda finished: finished.call.key)
                 feed = StoredFeed(finished.outputs for finished in done)
             for finished in stages[-1].finished(feed):
-                yield from self._fetch(finished)
+                for task in unpack_tasks(import_ray().get(finished.outputs.ref)):
+                    order[task.task_id] = finished.call.key
+                    yield task
 
     def session(self) -> AbstractContextManager[object]:
         return connect(self.address, self.cpus, self.gpus)
-
-    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
-        return sorted(outputs, key=lambda task: self._order.get(task.task_id, ()))
-
-    def _fetch(self, finished: Finished) -> Iterator[Task[Any]]:
-        for task in unpack_tasks(import_ray().get(finished.outputs.ref)):
-            self._order[task.task_id] = finished.call.key
-            yield task
 
 
 class _StageRun:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from curator_core.plan import Plan
@@ -19,6 +19,9 @@ __all__ = ["Executor"]
 
 class Executor(ABC):
     """Runs plans. The same pipeline gives the same outputs on every executor, in whatever order they finish.
+
+    One executor may serve several runs at the same time, so it holds options only: what belongs to a run is kept in the
+    run's state.
 
     Attributes:
         max_failed_fraction: Share of a stage's rows that may fail before the run is ended; any, where None.
@@ -35,7 +38,8 @@ class Executor(ABC):
         Pulls ``tasks`` lazily, writes statistics and quarantined records to ``state``, and ends soon after
         ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down. An executor whose
         runs can be resumed takes its tasks from ``state.sources(tasks)``, skips ``state.finished_sources`` and tells
-        ``state.ledger`` what becomes of each task.
+        ``state.ledger`` what becomes of each task. One whose outputs finish in another order than their sources sets
+        ``state.in_order``.
         """
 
     @property
@@ -46,7 +50,3 @@ class Executor(ABC):
     def session(self) -> AbstractContextManager[object]:
         """Return a context in which several runs share what is costly to start: a cluster, say."""
         return nullcontext()
-
-    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
-        """Return finished outputs in the order of their sources, where the executor knows it."""
-        return list(outputs)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
 from curator_core.executors.threads import side_by_side
 from curator_core.failure_limit import checked_fraction
+from curator_core.interrupts import watch_interrupts
 from curator_core.runner import StageRunner
+from curator_core.source_order import SourceOrder, in_order
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.stage_types import is_table
 from curator_core.tasks import EmptyTask, source_id
@@ -28,7 +31,7 @@ __all__ = ["LocalExecutor"]
 class LocalExecutor(Executor):
     """Run all stages in this process, pulling one task at a time through the whole line.
 
-    Memory stays constant: a stage is asked for its next output only when the one behind it wants more.
+    Few tasks are in memory at a time: a stage is asked for its next output only when the one behind it wants more.
 
     >>> from curator_core import Pipeline, Task, processing_stage
     >>> @processing_stage(name="double")
@@ -69,13 +72,13 @@ class LocalExecutor(Executor):
         self.max_failed_fraction = checked_fraction(max_failed_fraction)
         self.quarantine_payload = quarantine_payload
         self.limit = limit
-        self._order: dict[str, int] = {}
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         split = _source_stages(plan.stages, limited=self.limit is not None)
         if state.ledger is not None:
             state.ledger.start(len(plan.stages))
         with ExitStack() as cleanup:
+            cleanup.enter_context(watch_interrupts())
             runners = []
             limited = _first_table_stage(plan.stages)
             for number, planned in enumerate(plan.stages):
@@ -95,7 +98,9 @@ class LocalExecutor(Executor):
                 runners.append(runner)
             sources = _until(state.stop_requested, state.sources(tasks))
             sources = _through(runners[:split], sources)
-            sources = self._numbered(_until(state.stop_requested, sources))
+            order = SourceOrder()  # for outputs of threads that finish in another one
+            state.in_order = partial(in_order, place=lambda source: order.place(source) or 0, by_children=False)
+            sources = _numbered(_until(state.stop_requested, sources), order)
             if self.threads == 1:
                 yield from _through(runners[split:], sources)
             else:
@@ -105,16 +110,6 @@ class LocalExecutor(Executor):
     def is_limited(self) -> bool:
         return self.limit is not None
 
-    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
-        return sorted(outputs, key=lambda task: self._order.get(source_id(task.task_id), 0))
-
-    def _numbered(self, sources: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
-        """Note the order of the sources, for outputs of threads that finish in another order."""
-        self._order = {}
-        for task in sources:
-            self._order.setdefault(source_id(task.task_id), len(self._order))
-            yield task
-
 
 def _through(runners: Sequence[StageRunner], tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
     """Chain the stages: each pulls from the one before."""
@@ -122,6 +117,13 @@ def _through(runners: Sequence[StageRunner], tasks: Iterable[Task[Any]]) -> Iter
     for runner in runners:
         stream = runner.run(stream)
     return stream
+
+
+def _numbered(sources: Iterable[Task[Any]], order: SourceOrder) -> Iterator[Task[Any]]:
+    """Pass sources on, and note the position of each in ``order``."""
+    for task in sources:
+        order.add(source_id(task.task_id))
+        yield task
 
 
 def _source_stages(stages: Sequence[PlannedStage], *, limited: bool) -> int:

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curator_core.private_folders import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,7 +24,7 @@ def once_on_this_node(run_id: str, stage_name: str, prepare: Callable[[], None])
     from filelock import FileLock  # a dependency of Ray, needed by its workers only
 
     folder = _folder(run_id)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
     name = hashlib.blake2b(stage_name.encode(), digest_size=8).hexdigest()
     with FileLock(str(folder / f"{name}.lock")):
         done = folder / f"{name}.done"

@@ -96,7 +96,7 @@ def prepare_run(
             max_attempts=policy.max_attempts,
             keeps_payload=state.keeps_payload,
             position=None if state.ledger is None else number,
-            finished_sources=state.finished_sources if stages[0].name in source_makers else frozenset(),
+            finished_sources=state.finished_sources if stages[0].name in source_makers else (),
         )
         prepared.append(PreparedStep(stages, settings, tuple(worker_slots(stages[0], nodes, workers=workers))))
     return PreparedRun(run_id, tuple(nodes), tuple(prepared))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import threading
 import warnings
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from curator_core.executors.task_windows import evenly, windows
 from curator_core.executors.worker_options import ray_options
 from curator_core.failure_limit import checked_fraction
 from curator_core.fusion import fuse
+from curator_core.interrupts import watch_interrupts
 from curator_core.retry import ErrorPolicy
 from curator_core.runner import StageRunner
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
@@ -37,6 +39,7 @@ __all__ = ["RayDataExecutor"]
 
 _PARTS_PER_WORKER = 4
 _BLOCK_TASKS = 1_024
+_context_lock = threading.Lock()
 
 
 class RayDataExecutor(Executor):
@@ -92,7 +95,10 @@ class RayDataExecutor(Executor):
         log_path = None if state.directory is None else state.directory.path / "run.log"
         count = _source_stages(plan.stages)
         _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
+        from curator_core.executors.ray_data_blocks import write_block
+
         with ExitStack() as cleanup:
+            cleanup.enter_context(watch_interrupts())
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
             run = prepare_run(
                 fuse(plan.stages[count:]),
@@ -120,6 +126,8 @@ class RayDataExecutor(Executor):
                 cleanup.callback(runner.teardown)
                 runner.setup()
                 stream = runner.run(stream)
+                if position + 1 == count and run.steps:
+                    stream = runner.portable(stream, write_block)
             if not run.steps:
                 yield from stream
                 return
@@ -239,10 +247,13 @@ def _gpus_anywhere(step: PreparedStep, run: PreparedRun) -> float:
 
 @contextmanager
 def _quiet_context() -> Iterator[None]:
-    """Build a dataset without progress bars and in order, and leave the user's own settings as they were."""
+    """Build a dataset without progress bars and in order, and leave the user's own settings as they were.
+
+    The settings belong to the whole process, so runs that overlap take turns.
+    """
     from ray.data import DataContext
 
-    with warnings.catch_warnings():
+    with _context_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Ray Data warns of its own settings
         context = DataContext.get_current()
         usual = context.enable_progress_bars, context.execution_options.preserve_order

@@ -51,15 +51,16 @@ class DataWorker:
         items = list(read_block(block))
         yield from _blocks(self._process(items))
 
-    def _process(self, items: list[Task[Any] | WorkerReport]) -> Iterator[Task[Any] | WorkerReport]:
-        yield from (item for item in items if isinstance(item, WorkerReport))
+    def _process(self, items: list[Task[Any] | WorkerReport]) -> Iterator[bytes]:
+        yield from (dumps(item) for item in items if isinstance(item, WorkerReport))
         opened, self._opened = self._opened, None
         if opened is not None:
-            yield opened
+            yield dumps(opened)
             if opened.error is not None:  # the driver ends the run; every block until then says so again
                 self._opened = opened
                 return
-        yield from self._worker.run([item for item in items if not isinstance(item, WorkerReport)])
+        for made in self._worker.run([item for item in items if not isinstance(item, WorkerReport)], dumps):
+            yield made if isinstance(made, bytes) else dumps(made)
 
     def __del__(self) -> None:
         # Ray Data lets go of its workers at the end, and has no other word for it.
@@ -67,12 +68,12 @@ class DataWorker:
             self._worker.close()
 
 
-def _blocks(items: Iterable[Task[Any] | WorkerReport]) -> Iterator[pa.Table]:
+def _blocks(items: Iterable[bytes]) -> Iterator[pa.Table]:
     rows: list[bytes] = []
     size_bytes = 0
     for item in items:
-        rows.append(dumps(item))
-        size_bytes += len(rows[-1])
+        rows.append(item)
+        size_bytes += len(item)
         if len(rows) >= _BLOCK_TASKS or size_bytes >= _BLOCK_BYTES:
             yield _table(rows)
             rows, size_bytes = [], 0

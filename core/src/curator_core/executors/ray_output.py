@@ -7,11 +7,13 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from curator_core.private_folders import private_opener
 from curator_core.redaction import RedactingFormatter
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+    from io import TextIOWrapper
 
 __all__ = ["quiet_ray"]
 
@@ -26,7 +28,7 @@ def quiet_ray(log_path: str | os.PathLike[str] | None = None) -> Iterator[None]:
     Ray's logger and its printed cluster messages belong to the whole process, so runs that overlap share the
     diversion: it ends with the last of them, and the files of all of them get every message.
     """
-    handler: logging.Handler = logging.NullHandler() if log_path is None else logging.FileHandler(log_path, delay=True)
+    handler: logging.Handler = logging.NullHandler() if log_path is None else _PrivateFile(log_path, delay=True)
     handler.setFormatter(RedactingFormatter(_FORMAT))
     handler.setLevel(logging.INFO)
     _diversion.enter(handler)
@@ -35,6 +37,13 @@ def quiet_ray(log_path: str | os.PathLike[str] | None = None) -> Iterator[None]:
     finally:
         _diversion.leave(handler)
         handler.close()
+
+
+class _PrivateFile(logging.FileHandler):
+    """A log that others cannot read: errors of workers quote rows."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, "a", encoding="utf-8", opener=private_opener)
 
 
 class _Diversion:

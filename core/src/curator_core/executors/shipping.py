@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import io
-import os
 import pickle
 import sys
 import traceback
@@ -14,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import CuratorError, PipelineError, StageError
+from curator_core.executors.search_path import driver_search_path
 
 if TYPE_CHECKING:
     from curator_core.stage import ProcessingStage
@@ -65,7 +65,7 @@ def pack_stage(stage: ProcessingStage[Any, Any]) -> PackedStage:
             f"stage {stage.name!r} cannot be sent to workers{_culprit(stage)}: {error}",
             fix="keep only parameters in the constructor; open files, locks, models and connections in setup()",
         ) from error
-    return PackedStage(stage.name, payload, tuple(os.path.abspath(path) for path in sys.path))  # noqa: PTH100 - strings go in and out
+    return PackedStage(stage.name, payload, driver_search_path())
 
 
 def dumps(value: Any) -> bytes:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import StageError, WorkerDiedError
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.pool_calls import after_death
-from curator_core.executors.shipping import pack_error
 from curator_core.executors.stage_worker import StageWorker
 from curator_core.executors.stored_tasks import Slice
 from curator_core.executors.task_packs import pack_tasks, unpack_tasks
+from curator_core.executors.worker_lease import end_lease, hold_lease
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,11 +43,12 @@ class PoolWorker:
     """The actor: a stage worker whose input and output stay in the object store."""
 
     def __init__(self, settings: WorkerSettings) -> None:
-        self._name = settings.name
+        self._run_id = settings.run_id
         self._worker = StageWorker(settings)
 
-    def open(self) -> WorkerReport:
-        """Set the stage up."""
+    def open(self, lease: str) -> WorkerReport:
+        """Set the stage up; files are written only while the worker has its lease."""
+        hold_lease(self._run_id, lease)
         return self._worker.open()
 
     def run(
@@ -57,22 +58,12 @@ class PoolWorker:
         tasks = [
             task for pack, (start, stop) in zip(packs, bounds, strict=True) for task in unpack_tasks(pack, start, stop)
         ]
-        outputs, report = self._worker.run_all(tasks)
-        try:
-            packed = pack_tasks(outputs)
-        except Exception as error:  # noqa: BLE001 - isolation border: a task may hold anything
-            return [], _Reply(key, 0, 0, replace(report, error=pack_error(self._unfit(error))))
-        return packed, _Reply(key, len(outputs), sum(task.size_bytes for task in tasks), report)
+        done = self._worker.run_all(tasks, pack_tasks)
+        return done.packed, _Reply(key, done.tasks, sum(task.size_bytes for task in tasks), done.report)
 
     def close(self) -> WorkerReport:
         """Tear the stage down."""
         return self._worker.close()
-
-    def _unfit(self, error: Exception) -> StageError:
-        return StageError(
-            f"stage {self._name!r} made a task that cannot leave its worker: {error}",
-            fix="put plain values, tables or arrays into tasks, not open files, locks or connections",
-        )
 
 
 @dataclass(frozen=True)
@@ -118,9 +109,13 @@ class StagePool:
         self._settings = settings
         self._max_deaths = max_deaths
         self._failed_starts = 0
+        self._failed_setups = 0
+        self._has_started = False
+        self._put_aside: list[dict[str, Any]] = []  # of workers that failed before any was set up
         self._class = self._ray.remote(PoolWorker)
         self._pool: Any = ActorPool([])
         self._options: dict[Any, dict[str, Any]] = {}
+        self._leases: dict[Any, str] = {}
         self._starting: dict[Any, Any] = {}
         self._running: dict[tuple[int, ...], _Running] = {}
         for each in options:
@@ -163,7 +158,13 @@ class StagePool:
                 continue
             if report.error is None:
                 self._pool.push(actor)
-            reports.append(report)
+                self._has_started = True
+                self._failed_setups = 0
+                while self._put_aside:
+                    self._start(self._put_aside.pop())
+                reports.append(report)
+            else:
+                reports.append(self._setup_failed(actor, report))
         return reports
 
     def take_finished(self, on_guilty: Callable[[Call, WorkerDiedError], None]) -> tuple[list[Finished], list[Call]]:
@@ -197,7 +198,7 @@ class StagePool:
             with contextlib.suppress(self._ray.exceptions.RayError):  # died meanwhile: nothing left to tear down
                 reports.append(self._ray.get(reply))
         for actor in self._options:
-            self._ray.kill(actor)
+            self._kill(actor)
         self._options.clear()
         self._running.clear()
         return reports
@@ -205,7 +206,12 @@ class StagePool:
     def _start(self, options: dict[str, Any]) -> None:
         actor = self._class.options(max_restarts=0, max_task_retries=0, **options).remote(self._settings)
         self._options[actor] = options
-        self._starting[actor.open.remote()] = actor
+        lease = self._leases[actor] = f"{self._settings.name}-{len(self._leases)}"
+        self._starting[actor.open.remote(lease)] = actor
+
+    def _kill(self, actor: Any) -> None:
+        end_lease(self._settings.run_id, self._leases[actor])
+        self._ray.kill(actor)
 
     def _send(self, actor: Any, call: Call) -> Any:
         bounds = [(each.start, each.stop) for each in call.slices]
@@ -225,6 +231,21 @@ class StagePool:
             ) from error
         self._start(options)
 
+    def _setup_failed(self, actor: Any, report: WorkerReport) -> WorkerReport:
+        """Try again if a worker of the stage has been set up; return the report, with the error where it is final."""
+        assert report.error is not None
+        options = self._options.pop(actor)
+        actor.close.remote()
+        self._failed_setups += 1
+        if not self._has_started:
+            self._put_aside.append(options)
+        elif self._failed_setups < self._max_deaths:
+            self._start(options)
+        if not self._options:
+            return report
+        _log.warning("a worker of stage %r could not be set up: %s", self._settings.name, report.error.summary)
+        return replace(report, error=None)
+
     def _bury(self, on_guilty: Callable[[Call, WorkerDiedError], None]) -> list[Call]:
         """Replace the workers that died and return the calls they had."""
         repeated: list[Call] = []
@@ -235,7 +256,7 @@ class StagePool:
             if not calls:
                 on_guilty(each.call, _death_of(self._settings.name, self._max_deaths))
             repeated += calls
-            self._ray.kill(each.actor)  # it may only be out of reach
+            self._kill(each.actor)  # it may only be out of reach
             self._start(self._options.pop(each.actor))
         self._remove_from_pool({each.actor for each in dead})
         return repeated

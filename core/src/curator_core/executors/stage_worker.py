@@ -6,11 +6,12 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
+from curator_core.interrupts import expect_no_interrupts
 from curator_core.ledger.counts import SourceCounts
 from curator_core.ledger.run_ledger import SourceReport, known_about
 from curator_core.runner import StageRunner
@@ -19,16 +20,17 @@ from curator_core.tasks import EmptyTask, source_id
 from curator_core.worker_state import WorkerState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from curator_core.executors.shipping import PackedError, PackedStage
-    from curator_core.ledger.counts import Counts
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stage import OnError
     from curator_core.stats import StageStats
     from curator_core.tasks import Task
 
-__all__ = ["StageWorker", "WorkerReport", "WorkerSettings"]
+__all__ = ["Finished", "StageWorker", "WorkerReport", "WorkerSettings"]
+
+Packed = TypeVar("Packed")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class WorkerSettings:
     max_attempts: int
     keeps_payload: bool = True
     position: int | None = None
-    finished_sources: frozenset[str] = frozenset()
+    finished_sources: Collection[str] = ()
 
     @property
     def name(self) -> str:
@@ -82,6 +84,15 @@ class WorkerReport:
     sources: SourceReport | None = None
 
 
+@dataclass(frozen=True)
+class Finished(Generic[Packed]):
+    """What a call made, ready to travel, how many tasks that are, and the report."""
+
+    packed: Packed
+    tasks: int
+    report: WorkerReport
+
+
 class StageWorker:
     """Hosts one stage, or several that run in one call.
 
@@ -90,6 +101,7 @@ class StageWorker:
     """
 
     def __init__(self, settings: WorkerSettings) -> None:
+        expect_no_interrupts()
         self._settings = settings
         counts = None if settings.position is None else SourceCounts()
         self._state = WorkerState(settings.run_dir, counts, keeps_payload=settings.keeps_payload)
@@ -116,33 +128,46 @@ class StageWorker:
             return self._report(started, error)
         return self._report(started)
 
-    def run(self, tasks: Sequence[Task[Any]]) -> Iterator[Task[Any] | WorkerReport]:
-        """Process tasks; yield what the stages make of them as it is made, and the report at the end."""
+    def run(self, tasks: Sequence[Task[Any]], pack: Callable[[Task[Any]], bytes]) -> Iterator[bytes | WorkerReport]:
+        """Process tasks; yield what the stages make of them, packed, as it is made, and the report at the end."""
         started = time.perf_counter()
         failure = None
-        flow = None if self._settings.position is None else _Flow(self._settings.position, tasks)
+        flow = _Flow(self._settings.position, tasks)
+        try:
+            for output in self._outputs(tasks):
+                try:
+                    packed = pack(output)
+                except Exception as error:  # noqa: BLE001 - isolation border: a task may hold anything
+                    self._runners[-1].refuse(output, error)
+                    continue
+                flow.made(output)
+                yield packed
+        except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver
+            failure = error
+        yield self._report(started, failure, flow)
+
+    def run_all(self, tasks: Sequence[Task[Any]], pack: Callable[[list[Task[Any]]], Packed]) -> Finished[Packed]:
+        """Process tasks; return what the stages made of them, packed, or nothing where that ended the run."""
+        started = time.perf_counter()
+        flow = _Flow(self._settings.position, tasks)
+        try:
+            outputs = list(self._outputs(tasks))
+            try:
+                packed = pack(outputs)
+            except Exception:  # noqa: BLE001 - isolation border: a task may hold anything
+                outputs = list(self._runners[-1].portable(outputs, pack))
+                packed = pack(outputs)
+        except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver
+            return Finished(pack([]), 0, self._report(started, error))
+        for output in outputs:
+            flow.made(output)
+        return Finished(packed, len(outputs), self._report(started, flow=flow))
+
+    def _outputs(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         stream = iter(tasks)
         for runner in self._runners:
             stream = runner.run(stream)
-        try:
-            yield from stream if flow is None else flow.watch(stream)
-        except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver
-            failure = error
-        report = self._report(started, failure)
-        if flow is not None and failure is None:
-            report = replace(report, sources=flow.report(self._state.take_counts()))
-        yield report
-
-    def run_all(self, tasks: Sequence[Task[Any]]) -> tuple[list[Task[Any]], WorkerReport]:
-        """Process tasks; return what the stages made of them, or nothing where that ended the run."""
-        outputs: list[Task[Any]] = []
-        report = WorkerReport()
-        for made in self.run(tasks):
-            if isinstance(made, WorkerReport):
-                report = made
-            else:
-                outputs.append(made)
-        return ([] if report.error else outputs), report
+        return stream
 
     def close(self) -> WorkerReport:
         """Tear the stages down."""
@@ -155,30 +180,32 @@ class StageWorker:
                 failure = error
         return self._report(started, failure)
 
-    def _report(self, started: float, error: Exception | None = None) -> WorkerReport:
+    def _report(self, started: float, error: Exception | None = None, flow: _Flow | None = None) -> WorkerReport:
         stats, quarantined = self._state.take()
         packed = None if error is None else pack_error(error)
-        return WorkerReport(packed, stats, quarantined, time.perf_counter() - started)
+        sources = None if flow is None or error is not None else flow.report(self._state)
+        return WorkerReport(packed, stats, quarantined, time.perf_counter() - started, sources)
 
 
 class _Flow:
-    """Counts the tasks that go in and out of a call, by source."""
+    """Counts the tasks that go in and out of a call, by source, if the run keeps a ledger."""
 
-    def __init__(self, position: int, tasks: Sequence[Task[Any]]) -> None:
+    def __init__(self, position: int | None, tasks: Sequence[Task[Any]]) -> None:
         self._makes_sources = any(isinstance(task, EmptyTask) for task in tasks)
-        self._report = SourceReport.of(position, used=tasks, made=(), counts={}, makes_sources=False)
+        self._report = None
+        if position is not None:
+            self._report = SourceReport.of(position, used=tasks, made=(), counts={}, makes_sources=False)
 
-    def watch(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
-        made, begun = self._report.made, self._report.begun
-        for task in outputs:
-            source = source_id(task.task_id)
-            made[source] = made.get(source, 0) + 1
-            if self._makes_sources:
-                begun[source] = known_about(task)
-            yield task
+    def made(self, task: Task[Any]) -> None:
+        if self._report is None:
+            return
+        source = source_id(task.task_id)
+        self._report.made[source] = self._report.made.get(source, 0) + 1
+        if self._makes_sources:
+            self._report.begun[source] = known_about(task)
 
-    def report(self, counts: dict[str, dict[str, Counts]]) -> SourceReport:
-        return replace(self._report, counts=counts)
+    def report(self, state: WorkerState) -> SourceReport | None:
+        return None if self._report is None else replace(self._report, counts=state.take_counts())
 
 
 def _this_worker() -> WorkerInfo:

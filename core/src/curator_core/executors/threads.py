@@ -42,10 +42,10 @@ class _Pool:
         self._threads = [
             threading.Thread(target=self._work, name=f"curator-{number}", daemon=True) for number in range(threads)
         ]
-        for thread in self._threads:
-            thread.start()
 
     def outputs(self) -> Iterator[Any]:
+        for thread in self._threads:
+            thread.start()
         running = len(self._threads)
         while running:
             item = self._finished.get()
@@ -60,7 +60,8 @@ class _Pool:
         self._stop_pulling.set()
         self._abandoned.set()
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # an interruption may come before all have started
+                thread.join()
 
     def _work(self) -> None:
         try:

@@ -4,6 +4,7 @@
 id counts. ``resolved.jsonl`` names the records that were retried with success, with the files that came of it; there
 too the last line counts.
 ``payloads/<record>.arrow`` has the rows or the task of a record, and ``retry`` what a retry under way has found so far.
+All of it is closed to other users: records quote the data in their errors, and payloads are the data.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from curator_core.errors import ConfigError, DataError
 from curator_core.io.atomic import atomic_output, sync_folder
+from curator_core.private_folders import make_private_folder, private_opener
 from curator_core.quarantine.payload import decode_payload, encode_payload
 from curator_core.quarantine.record import QuarantineRecord
 from curator_core.tasks import source_id
@@ -82,6 +84,7 @@ class QuarantineFolder:
             return
         forgotten = {each.record_id for each in self.records().values() if source_id(each.task_id) not in sources}
         self.reopen(sorted(forgotten & self.resolutions().keys()))  # or it would seem resolved when it fails again
+        mode = self._records.stat().st_mode
         with atomic_output(str(self._records)) as kept:
             for values in _lines(self._records):
                 record = QuarantineRecord.from_dict(values)
@@ -90,6 +93,7 @@ class QuarantineFolder:
                     yield record
                 elif record.payload_file is not None:
                     (self.payloads / Path(record.payload_file).name).unlink(missing_ok=True)
+        self._records.chmod(mode)
 
     def sync(self) -> None:
         """Wait until the records are on the disk."""
@@ -116,8 +120,10 @@ class QuarantineFolder:
         name = f"{record.record_id}.arrow"
         temporary = self.payloads / f".{name}.tmp-{os.getpid()}"
         try:
-            self.payloads.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
+            make_private_folder(self.path)
+            make_private_folder(self.payloads)
+            with open(temporary, "wb", opener=private_opener) as file:
+                file.write(data)
             temporary.replace(self.payloads / name)
         except OSError as error:
             _log.warning("the task of record %s is not kept: %s", record.record_id, error)
@@ -167,8 +173,8 @@ class QuarantineFolder:
         text = b"".join(map(_line, entries))
         if not text:
             return
-        self.path.mkdir(parents=True, exist_ok=True)
-        with file.open("ab+") as handle:
+        make_private_folder(self.path)
+        with open(file, "ab+", opener=private_opener) as handle:
             _cut_torn_line(handle)
             handle.write(text)
 

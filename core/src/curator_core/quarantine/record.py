@@ -13,7 +13,7 @@ from curator_core.errors import DataError
 from curator_core.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from curator_core.recording import BadRecord
     from curator_core.stage import WorkerInfo
@@ -140,7 +140,7 @@ def record_for_task(
         row=row,
         rows=task.num_items,
         error_type=type(error).__name__,
-        message=str(error),
+        message=_shown(error, str),
         traceback="".join(traceback.format_exception(type(error), error, error.__traceback__)),
         attempts=attempts,
         payload=_preview(_payload_of(task)),
@@ -202,6 +202,14 @@ def _payload_of(task: Task[Any]) -> object:
     return None if hasattr(task.data, "to_pylist") else task.data
 
 
+def _shown(value: object, how: Callable[[object], str]) -> str:
+    """Return a value as text; objects of any class may fail to have one."""
+    try:
+        return how(value)
+    except Exception as error:  # noqa: BLE001 - isolation border: the record is kept all the same
+        return f"<{type(value).__name__} that raises {type(error).__name__} when it is shown>"
+
+
 def _preview(payload: object) -> str | None:
     if payload is None:
         return None
@@ -212,6 +220,6 @@ def _preview(payload: object) -> str | None:
         except UnicodeDecodeError:
             text = "base64:" + base64.b64encode(head).decode("ascii")
     else:
-        text = payload if isinstance(payload, str) else repr(payload)
+        text = payload if isinstance(payload, str) else _shown(payload, repr)
     # Lone surrogates cannot be written as UTF-8; they are shown as escapes.
     return text[:_PREVIEW_CHARS].encode("utf-8", "backslashreplace").decode("utf-8")

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, DataError, LedgerError
+from curator_core.errors import ConfigError, DataError, LedgerError, StageError
 from curator_core.ledger.ledger_file import read_ledger
 from curator_core.ledger.opening import only_run
 from curator_core.lineage import NumberedTasks, number_sources
@@ -167,6 +167,17 @@ def _retry(
     return result
 
 
+class _Listing(RunState):
+    """Listing the input again: files that must not be read are in quarantine already; any other failure ends it."""
+
+    def skip(self, record: QuarantineRecord) -> None:
+        if not record.is_part:
+            raise StageError(
+                f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}",
+                fix="see to the input of the run, and retry again",
+            )
+
+
 class _Attempt:
     """One retry: runs parts of the plan in a run directory of its own."""
 
@@ -245,9 +256,9 @@ class _Attempt:
             count += 1
         if not count and self._initial_tasks is None:
             return 0, NumberedTasks()
-        state = RunState()
+        state = _Listing()
         stream = number_sources(self._initial_tasks if self._initial_tasks is not None else [EmptyTask()])
-        runners = [StageRunner(planned.stage, state, on_error="raise") for planned in self._plan.stages[:count]]
+        runners = [StageRunner(planned.stage, state, on_error="skip") for planned in self._plan.stages[:count]]
         try:
             for runner in runners:
                 runner.setup()

@@ -11,6 +11,7 @@ import shutil
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from curator_core.private_folders import make_private_folder
 from curator_core.quarantine.folder import QuarantineFolder, Resolution
 from curator_core.quarantine.record import QuarantineRecord
 from curator_core.quarantine.retry_plan import Verdicts
@@ -70,13 +71,16 @@ def _with_payload(record: QuarantineRecord, own: QuarantineFolder, folder: Quara
         return record
     made, final = own.payloads / record.payload_file, folder.payloads / f"{record.record_id}.arrow"
     if made.is_file():
-        final.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(final.parent)
         made.replace(final)
     return replace(record, payload_file=final.name)
 
 
 def _move_files(source: Path, target: Path) -> None:
-    for path in list(source.rglob("*")) if source.exists() else ():
+    if not source.exists():
+        return
+    make_private_folder(target)
+    for path in list(source.rglob("*")):
         if path.is_file():
             final = target / path.relative_to(source)
             final.parent.mkdir(parents=True, exist_ok=True)

@@ -41,19 +41,28 @@ class StopWorker:
 
 @dataclass(frozen=True, slots=True)
 class KillWorker:
-    """End a worker whose call takes too long; the answer is ``worker_lost``."""
+    """End a worker whose call, begun at ``started_s``, takes too long; the answer is ``worker_lost``.
+
+    Void if the call has come back meanwhile: its answer may have been waiting to be read.
+    """
 
     worker_id: int
+    call_id: int
+    started_s: float
 
 
 @dataclass(eq=False, slots=True)
 class RunCall:
-    """Send a call to a worker. ``skip`` outputs are left out, ``limit`` outputs are made at most (None: all)."""
+    """Send a call to a worker. ``skip`` outputs are left out, ``limit`` outputs are made at most (None: all).
+
+    A worker that has interrupted a call drops that first if ``drops_suspended``; otherwise it takes no other.
+    """
 
     worker_id: int
     call: Call
     skip: int = 0
     limit: int | None = None
+    drops_suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

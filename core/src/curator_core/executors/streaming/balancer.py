@@ -8,9 +8,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Demand", "LeaseShare", "leased_shares", "solve", "throughput"]
+    from curator_core.executors.streaming.model import StepSpec
+
+__all__ = [
+    "UNLIMITED_WORKERS",
+    "Demand",
+    "LeaseShare",
+    "grow",
+    "leased_shares",
+    "solve",
+    "throughput",
+    "worker_limits",
+]
+
+UNLIMITED_WORKERS = 1_000_000
 
 _SLACK = 1e-6
 _HEADROOM = 1.2
@@ -30,7 +43,16 @@ class Demand:
     work_s: float
     amounts: Mapping[str, float] = field(default_factory=dict)
     low: int = 1
-    high: int = 1_000_000
+    high: int = UNLIMITED_WORKERS
+
+
+def worker_limits(spec: StepSpec, cpus: float) -> tuple[int, int]:
+    """Return the fewest and the most workers of a step: no more than can have a CPU at a time, one for a source."""
+    low = max(1, spec.min_workers)
+    high = UNLIMITED_WORKERS if spec.max_workers is None else spec.max_workers
+    if spec.cpus:
+        high = min(high, math.floor(cpus / spec.cpus + _SLACK))
+    return low, max(low, 1 if spec.is_source else high)
 
 
 def throughput(demands: Sequence[Demand], workers: Sequence[int]) -> float:
@@ -56,6 +78,26 @@ def solve(demands: Sequence[Demand], capacity: Mapping[str, float]) -> list[int]
         for name, amount in capacity.items()
     }
     _shrink(demands, counts, left)
+
+    def take(index: int) -> bool:
+        amounts = demands[index].amounts
+        if any(left.get(name, 0.0) + _SLACK < amount for name, amount in amounts.items()):
+            return False
+        for name, amount in amounts.items():
+            left[name] -= amount
+        return True
+
+    return grow(demands, counts, take)
+
+
+def grow(demands: Sequence[Demand], counts: list[int], take: Callable[[int], bool]) -> list[int]:
+    """Give one worker at a time to the slowest step until there is no room for any.
+
+    Args:
+        demands: What the steps need.
+        counts: The workers they have; changed in place.
+        take: Takes room for a worker of a step; returns False if there is none.
+    """
     slowest = [
         (counts[index] / each.work_s, index)
         for index, each in enumerate(demands)
@@ -65,11 +107,8 @@ def solve(demands: Sequence[Demand], capacity: Mapping[str, float]) -> list[int]
     while slowest:
         _, index = heapq.heappop(slowest)
         each = demands[index]
-        fits = all(left.get(name, 0.0) + _SLACK >= amount for name, amount in each.amounts.items())
-        if not fits or counts[index] >= each.high:
+        if counts[index] >= each.high or not take(index):
             continue  # it stays the slowest, but others may still help to drain what is left over
-        for name, amount in each.amounts.items():
-            left[name] -= amount
         counts[index] += 1
         heapq.heappush(slowest, (counts[index] / each.work_s, index))
     return counts

@@ -31,7 +31,8 @@ class Board:
         nodes: The nodes that may be used.
         memory_limit_bytes: Bound on the bytes in all queues together.
         is_batch: Whether a step begins only when the one before has finished; queues are then unbounded.
-        keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from.
+        keep_sources: Whether chunks that cannot be made again are kept until all that was made of them is done, to
+            replay from. May be switched on at any time: all chunks that are there then count as such.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Board:
     ) -> None:
         self.leases = Leases(nodes)
         self.steps = [StepState(index, spec, self.leases) for index, spec in enumerate(steps)]
-        self.placement = Placement(nodes)
+        self.placement = Placement(nodes, [spec.held for spec in steps if spec.held])
         self.queue_bytes = memory_limit_bytes / max(1, len(steps))
         for step in self.steps:
             # Calls under way on either side of a queue, and what the store has yet to free, are not to fill it.
@@ -143,6 +144,7 @@ class Board:
             made_by=call,
             offset=call.emitted,
             left=result.outputs,
+            is_root=not self.keep_sources,
         )
 
     def commit(self, step: StepState, slices: Sequence[Slice]) -> None:
@@ -158,5 +160,5 @@ class Board:
 
     def forget_if_done(self, chunk: Chunk) -> None:
         """Let a chunk go that nobody needs."""
-        if chunk.left <= 0 and chunk.pins <= 0 and not (self.keep_sources and chunk.made_by is None):
+        if chunk.left <= 0 and chunk.pins <= 0 and not (self.keep_sources and chunk.is_root):
             self.actions.append(Forget(chunk))

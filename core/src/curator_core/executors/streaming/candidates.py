@@ -58,6 +58,11 @@ class Candidates:
         """Note that a node where workers wait may have CPUs for them now."""
         self.open[node_id] = None
 
+    @property
+    def has_open_node(self) -> bool:
+        """Whether an idle worker could have its CPUs now."""
+        return any(map(self._can_give, self.open))
+
     def open_node(self, near: str | None) -> str | None:
         """Return a node with an idle worker whose CPUs are free, the one near the next tasks if possible."""
         if near is not None and near in self.open and self._can_give(near):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.actions import KillWorker
@@ -14,6 +15,14 @@ __all__ = ["Deadlines"]
 
 _INTERVAL_S = 0.2
 _GRACE_S = 1.0  # for what a call needs beside the stages: fetching inputs, storing outputs
+_ATTENTION_S = 1.0  # the driver looks several times a second; of a longer time between two looks, this much counts
+_LOOKS = 4  # at which a call must be overdue: answers that came while nobody looked take a moment to be read
+
+
+@dataclass(slots=True)
+class _Running:
+    due_s: float  # in attentive time
+    looks_overdue: int = 0
 
 
 class Deadlines:
@@ -21,6 +30,9 @@ class Deadlines:
 
     A worker begins no further task once a call has lasted ``call_s``, so whatever a call holds, it is overdue when its
     last batch of tasks must have been.
+
+    Only time in which the driver was there to hear of a call counts: while the consumer of the outputs keeps it, or
+    while the process is stopped, answers wait unread, and a worker is not to be ended for that.
 
     Args:
         board: The state of the run.
@@ -31,22 +43,32 @@ class Deadlines:
         self._board = board
         self._call_s = call_s
         self._limited = [step for step in board.steps if step.spec.timeout_s is not None]
-        self._next_s = 0.0
-        self._ending: set[int] = set()
+        self._looked_s = 0.0
+        self._attentive_s = 0.0
+        self._running: dict[tuple[int, float], _Running] = {}  # by call and start
 
     def check(self, now: float) -> None:
         """Look for overdue calls, a few times a second."""
-        if not self._limited or now < self._next_s:
+        if not self._limited or now < self._looked_s + _INTERVAL_S:
             return
-        self._next_s = now + _INTERVAL_S
+        self._attentive_s += min(now - self._looked_s, _ATTENTION_S)
+        self._looked_s = now
+        known, self._running = self._running, {}
         for step in self._limited:
-            limit_s = self._limit_s(step)
             for worker in step.workers.values():
-                running = next(iter(worker.calls.values()), None)
-                is_overdue = running is not None and now - running.started_s > limit_s
-                if is_overdue and worker.worker_id not in self._ending:
-                    self._ending.add(worker.worker_id)
-                    self._board.actions.append(KillWorker(worker.worker_id))
+                call = next(iter(worker.calls.values()), None)
+                if call is None:
+                    continue
+                key = (call.call_id, call.started_s)
+                running = known.get(key)
+                if running is None:
+                    begun_s = self._attentive_s - min(now - call.started_s, _INTERVAL_S)
+                    running = _Running(begun_s + self._limit_s(step))
+                self._running[key] = running
+                if self._attentive_s > running.due_s:
+                    running.looks_overdue += 1
+                    if running.looks_overdue == _LOOKS:
+                        self._board.actions.append(KillWorker(worker.worker_id, *key))
 
     def _limit_s(self, step: StepState) -> float:
         assert step.spec.timeout_s is not None

@@ -11,6 +11,7 @@ from curator_core.executors.streaming.claims import Claims
 if TYPE_CHECKING:
     from curator_core.executors.streaming.board import Board
     from curator_core.executors.streaming.model import Call, Worker
+    from curator_core.executors.streaming.recovery import Recovery
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["Dispatcher"]
@@ -21,10 +22,16 @@ _ROUNDS = 3  # calls that the workers on either side of a queue may have waiting
 
 
 class Dispatcher:
-    """Hands out calls. Works on the board that the scheduler keeps."""
+    """Hands out calls. Works on the board that the scheduler keeps.
 
-    def __init__(self, board: Board) -> None:
+    Args:
+        board: The state of the run.
+        recovery: Takes calls that a worker had to drop.
+    """
+
+    def __init__(self, board: Board, recovery: Recovery) -> None:
         self._board = board
+        self._recovery = recovery
         self._claims = Claims(board, self._waiting_calls)
         self._backwards = board.steps[::-1]
 
@@ -100,6 +107,8 @@ class Dispatcher:
                 step.urgent.rotate(-1)  # its own inputs are still being made again
                 continue
             node_id = step.candidates.open_node(step.next_node)
+            if node_id is None and self._drop_suspended(step):
+                node_id = step.candidates.open_node(step.next_node)
             if node_id is None:
                 return
             worker = step.candidates.pop_idle(node_id)
@@ -108,16 +117,37 @@ class Dispatcher:
         if step.queued_tasks:
             self._run_queued(step, now)
 
+    def _drop_suspended(self, step: StepState) -> bool:
+        """Free a worker for urgent calls where each has an interrupted one that waits for room behind it.
+
+        There may be no room until the urgent calls are done: tasks that wait for a lost chunk take it. The call that is
+        dropped is repeated behind them, without the outputs that were passed on.
+        """
+        ready = [worker for worker in step.workers.values() if worker.phase == "ready"]
+        if not ready or len(ready) < step.live_workers or self.has_room_behind(step):
+            return False
+        if any(worker.suspended is None or worker.calls for worker in ready):
+            return False
+        worker = ready[0]
+        call = step.suspended.pop(worker.worker_id).suspended
+        assert call is not None
+        worker.suspended = None
+        worker.drops_suspended = True
+        self._board.leases.unreserve(worker.node_id, step.index)
+        self._recovery.suspect(step, call, "node")
+        step.list_worker(worker)
+        return True
+
     def _send(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
         if not worker.calls:
             self._board.leases.take(worker.node_id, step.spec.cpus, step.index)
         self._board.book(worker, step, call, now)
         step.list_worker(worker)
+        skip, limit = call.emitted, None
         if call.target is not None:
-            action = RunCall(worker.worker_id, call, skip=call.target.offset, limit=call.target.count)
-        else:
-            action = RunCall(worker.worker_id, call, skip=call.emitted)
-        self._board.actions.append(action)
+            skip, limit = call.target.offset, call.target.count
+        self._board.actions.append(RunCall(worker.worker_id, call, skip, limit, worker.drops_suspended))
+        worker.drops_suspended = False
 
     def _size(self, step: StepState) -> int:
         """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs.

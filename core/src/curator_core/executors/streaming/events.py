@@ -19,7 +19,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from curator_core.redaction import redact_values
+from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,6 +155,6 @@ def _record_event(record: QuarantineRecord) -> dict[str, Any]:
         "stage": record.stage,
         "where": record.where,
         "error_type": record.error_type,
-        "message": record.message[:_MESSAGE_CHARS],
+        "message": redact(record.message)[:_MESSAGE_CHARS],  # before a part of a secret is cut off
         "attempts": record.attempts,
     }

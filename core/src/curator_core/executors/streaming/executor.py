@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import queue
 import uuid
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.errors import ConfigError
 from curator_core.executors.base import Executor
 from curator_core.failure_limit import checked_fraction
+from curator_core.source_order import in_order
 from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
-from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from curator_core.plan import Plan
@@ -79,7 +79,6 @@ class StreamingExecutor(Executor):
         self.max_attempts = max_attempts
         self.max_failed_fraction = checked_fraction(max_failed_fraction)
         self.quarantine_payload = quarantine_payload
-        self._source_ids: list[list[str]] = []
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.cluster import connect
@@ -101,14 +100,13 @@ class StreamingExecutor(Executor):
             cleanup.callback(forget_run, run_id)
             cleanup.callback(forget_notes, run_id)
             nodes = session.nodes(cluster)
-            reservation = None if cluster.owns else Reservation()
-            if reservation is not None:
-                cleanup.callback(reservation.close)
-                nodes = reservation.take(nodes, wants_gpus=session.wants_gpus)
+            reservation = Reservation(session.specs, with_cpus=not cluster.owns)
+            cleanup.callback(reservation.close)
+            nodes = reservation.take(nodes)
             ignored = {node.node_id for node in cluster.nodes} - {node.node_id for node in nodes}
-            watch = NodeWatch(nodes, reservation, ignored=ignored)
+            watch = NodeWatch(nodes, None if cluster.owns else reservation, ignored=ignored)
             events: queue.SimpleQueue[Any] = queue.SimpleQueue()
-            scheduler, pool = session.open(nodes, run_id, events)
+            scheduler, pool = session.open(nodes, run_id, events, reservation)
             monitor = cleanup.enter_context(Monitor(scheduler.board, state, session.steps, pipeline=plan.pipeline_name))
             is_done = False
             loop = RunLoop(
@@ -123,7 +121,8 @@ class StreamingExecutor(Executor):
                 run_id=run_id,
                 on_tick=monitor.tick,
             )
-            self._source_ids = loop.source_ids
+            order = loop.source_order
+            state.in_order = partial(in_order, place=lambda source: order.place(source) or 0)
             try:
                 yield from loop.outputs()
                 is_done = True
@@ -136,19 +135,3 @@ class StreamingExecutor(Executor):
         from curator_core.executors.cluster import connect
 
         return connect(self.address, self.cpus, self.gpus)
-
-    def in_order(self, outputs: Sequence[Task[Any]]) -> list[Task[Any]]:
-        order: dict[str, int] = {}
-        for task_id in itertools.chain.from_iterable(self._source_ids):
-            order.setdefault(source_id(task_id), len(order))
-        return sorted(outputs, key=lambda task: _position(task.task_id, order))
-
-
-def _position(task_id: str, order: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
-    """Return what orders outputs: the place of their source, then the child indices in the id."""
-    position = order.get(task_id)
-    if position is not None:
-        return position, ()
-    source, _, children = task_id.partition("/")
-    indices = tuple(int(each) for each in children.split("/") if each.isdigit())
-    return order.get(source, 0), indices

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Call", "CallResult", "Chunk", "Held", "LossCause", "Node", "Slice", "StepSpec", "Worker"]
+__all__ = ["Call", "CallResult", "Chunk", "Held", "LossCause", "Node", "Slice", "StepSpec", "Worker", "cut"]
+
+_GIGABYTE = 1e9
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,15 @@ class Held:
 
     def __bool__(self) -> bool:
         return bool(self.gpus or self.gpu_memory_gb or self.memory_bytes or any(self.custom.values()))
+
+    def describe(self) -> str:
+        """Return the non-zero parts on one line.
+
+        >>> Held(gpus=0.5, memory_bytes=6_000_000_000, custom={"license": 1}).describe()
+        'gpus=0.5 memory_gb=6 license=1'
+        """
+        amounts = {"gpus": self.gpus, "gpu_memory_gb": self.gpu_memory_gb, "memory_gb": self.memory_bytes / _GIGABYTE}
+        return " ".join(f"{name}={amount:g}" for name, amount in {**amounts, **self.custom}.items() if amount)
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,14 @@ class StepSpec:
     is_source: bool = False
     timeout_s: float | None = None
 
+    def describe(self) -> str:
+        """Return what a worker needs, on one line.
+
+        >>> StepSpec("model", cpus=2, held=Held(gpus=0.5)).describe()
+        'cpus=2 gpus=0.5'
+        """
+        return f"cpus={self.cpus:g} {self.held.describe()}".strip()
+
 
 @dataclass(eq=False, slots=True)
 class Chunk:
@@ -67,7 +86,8 @@ class Chunk:
 
     ``handle`` is the shell's (an object reference); ``left`` counts the tasks whose calls are not committed yet, and
     the object may be forgotten when it reaches zero. ``made_by`` and ``offset`` say how to make the tasks again if they
-    are lost.
+    are lost; a chunk that ``is_root`` cannot be made again, because it came from the source or because what it was made
+    of is not kept.
     """
 
     chunk_id: int
@@ -79,6 +99,7 @@ class Chunk:
     offset: int = 0
     left: int = 0
     pins: int = 0
+    is_root: bool = True
 
     @property
     def task_bytes(self) -> float:
@@ -103,6 +124,20 @@ class Slice:
         return self.chunk.task_bytes * len(self)
 
 
+def cut(slices: list[Slice], count: int) -> tuple[list[Slice], list[Slice]]:
+    """Split off the first ``count`` tasks."""
+    first: list[Slice] = []
+    rest: list[Slice] = []
+    for each in slices:
+        here = min(len(each), count)
+        if here:
+            first.append(Slice(each.chunk, each.start, each.start + here))
+        if here < len(each):
+            rest.append(Slice(each.chunk, each.start + here, each.stop))
+        count -= here
+    return first, rest
+
+
 CallKind = Literal["normal", "lone", "replay"]
 LossCause = Literal["died", "between", "node", "timeout", "memory"]
 """Why a worker is lost: its process ended within a stage or between stages, its node did, a call took too long, or Ray
@@ -121,7 +156,7 @@ class Call:
         deaths: How many workers died with the suspected task alone, in the middle of a stage.
         losses: How many were lost with it alone, wherever they were.
         cause: Why the last of them was.
-        emitted: Outputs committed so far; a repeated call leaves them out.
+        emitted: Outputs that were passed on; a repeated call leaves them out. Such a call has one input.
         target: The lost chunk that a replay makes again.
         tasks: Number of input tasks.
     """
@@ -164,6 +199,8 @@ class CallResult:
         service_s: Time spent.
         is_done: Whether the call is over; if not, the worker waits to be told to go on.
         handle: The shell's handle on the part.
+        completed: Inputs all of whose outputs are in this part or in earlier ones, where the call is not over.
+        open_outputs: Outputs passed on, in this part or in earlier ones, of the one input that is not complete.
     """
 
     consumed: int
@@ -173,6 +210,8 @@ class CallResult:
     is_done: bool = True
     handle: Any = None
     node_id: str | None = None
+    completed: int = 0
+    open_outputs: int = 0
 
 
 WorkerPhase = Literal["starting", "ready", "draining"]
@@ -182,8 +221,9 @@ WorkerPhase = Literal["starting", "ready", "draining"]
 class Worker:
     """A worker of a step.
 
-    ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on. A worker that ``yields_to`` a
-    later step gets no further calls until it has given its CPUs back.
+    ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on, unless the worker
+    ``drops_suspended`` with its next call. A worker that ``yields_to`` a later step gets no further calls until it has
+    given its CPUs back.
     """
 
     worker_id: int
@@ -192,6 +232,7 @@ class Worker:
     phase: WorkerPhase = "starting"
     calls: dict[int, Call] = field(default_factory=dict)
     suspended: Call | None = None
+    drops_suspended: bool = False
     is_alone: bool = False
     yields_to: int | None = None
     gpu_share: tuple[tuple[int, float], ...] = ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_core.executors.cluster import list_nodes
+from curator_core.executors.cluster import import_ray, list_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,9 +14,25 @@ if TYPE_CHECKING:
     from curator_core.executors.cluster import NodeResources
     from curator_core.executors.streaming.reservation import Reservation
 
-__all__ = ["NodeWatch"]
+__all__ = ["NodeChanges", "NodeWatch"]
 
 _INTERVAL_S = 2.0
+_PROBE_S = 2.0
+
+
+@dataclass(frozen=True)
+class NodeChanges:
+    """How the cluster has changed.
+
+    Args:
+        joined: Nodes that are new.
+        left: Ids of those that are gone.
+        grown: Nodes of which the run may use more GPUs, memory or custom resources than before.
+    """
+
+    joined: list[NodeResources] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    grown: list[NodeResources] = field(default_factory=list)
 
 
 class NodeWatch:
@@ -35,19 +53,37 @@ class NodeWatch:
         self._ignored = set(ignored)
         self._next_s = _INTERVAL_S
 
-    def changes(self, now: float, *, at_once: bool = False) -> tuple[list[NodeResources], list[str]]:
-        """Return the nodes that have joined and the ids of those that have left since the last time.
+    def changes(self, now: float, *, at_once: bool = False) -> NodeChanges:
+        """Return which nodes have joined and left since the last time, and which make up for those that left.
 
         Args:
             now: Seconds since the start of the run; the cluster is asked every few seconds only.
             at_once: Ask now, because something has happened.
         """
         if self._reservation is None or (now < self._next_s and not at_once):
-            return [], []
+            return NodeChanges()
         self._next_s = now + _INTERVAL_S
         alive = {node.node_id: node for node in list_nodes()}
+        left = [node_id for node_id in self._known if node_id not in alive]
+        for node_id in left:
+            self._reservation.release(node_id)
         new = [node for node_id, node in alive.items() if node_id not in self._known | self._ignored]
         joined = [self._reservation.extend(node) for node in new]
-        left = [node_id for node_id in self._known if node_id not in alive]
-        self._known = (self._known | {node.node_id for node in joined}) - set(left)
-        return joined, left
+        self._known -= set(left)
+        grown = self._reservation.make_up([alive[node_id] for node_id in sorted(self._known)]) if left else []
+        self._known |= {node.node_id for node in joined}
+        return NodeChanges(joined, left, grown)
+
+    def is_reachable(self, node_id: str | None) -> bool:
+        """Return whether a node can be reached from here now; Ray takes a minute to give up one that cannot."""
+        if self._reservation is None:
+            return True
+        found = next((node for node in import_ray().nodes() if node["NodeID"] == node_id and node["Alive"]), None)
+        if found is None:
+            return False
+        address = found["NodeManagerAddress"], found["NodeManagerPort"]
+        try:
+            socket.create_connection(address, timeout=_PROBE_S).close()
+        except OSError:
+            return False
+        return True

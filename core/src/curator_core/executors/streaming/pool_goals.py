@@ -6,11 +6,14 @@ import itertools
 import math
 from typing import TYPE_CHECKING
 
-from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
+from curator_core.executors.streaming.balancer import Demand, grow, leased_shares, solve, throughput, worker_limits
+from curator_core.executors.streaming.making_room import by_size, places_in_turn, trial_placement
+from curator_core.executors.streaming.placement import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from curator_core.executors.streaming.balancer import LeaseShare
     from curator_core.executors.streaming.board import Board
     from curator_core.executors.streaming.model import Call
     from curator_core.executors.streaming.step_state import StepState
@@ -30,7 +33,8 @@ _LATE_S = 2.0
 _LATE = 2.0  # times as long as others take to start
 _WORTH = 2.0  # times its start-up that a worker should be needed for
 _SAMPLE = 64
-_MANY = 1_000_000
+_TRIALS_KEPT = 64
+_SHUT_OUT_S = 5.0
 
 
 class PoolGoals:
@@ -48,6 +52,12 @@ class PoolGoals:
         self._wanted: list[int] = []
         self._wanted_since_s = 0.0
         self._short_since_s: dict[int, float] = {}
+        self._without_since_s: dict[int, float] = {}
+        self.turns: dict[int, str] | None = None
+        """While steps take turns: the node that each step whose turn it is has its worker on."""
+        self._trials: dict[object, list[int]] = {}
+        self._grown_for: object = None
+        self._grown: list[int] = []
 
     def goals(self, now: float) -> list[int]:
         """Return the number of workers each step should have."""
@@ -96,24 +106,34 @@ class PoolGoals:
         for step, each in zip(steps, known, strict=True):
             step.share = math.floor(each.busy + _ROUNDING)
             step.crew = math.ceil(each.busy - _ROUNDING)
-        return [
-            each.workers
-            if self._is_short(step, now)
-            else min(each.workers, max(step.live_workers, self._limits(step)[0]))
-            for step, each in zip(steps, known, strict=True)
-        ]
+        return [self._leased_goal(step, each, now) for step, each in zip(steps, known, strict=True)]
+
+    def _leased_goal(self, step: StepState, share: LeaseShare, now: float) -> int:
+        low, high = self._limits(step)
+        if not self._is_short(step, now):
+            return min(share.workers, max(step.live_workers, low))
+        if step.leases < step.ready_workers:  # those that it has are on other nodes than the free CPUs
+            return min(high, max(share.workers, step.live_workers + 1))
+        return share.workers
 
     def _is_short(self, step: StepState, now: float) -> bool:
-        """Return whether more workers would be of use: for some time all have been at work, and CPUs have been free.
+        """Return whether more workers would be of use: for some time CPUs have been free, and no worker to use them.
 
-        To start a worker takes a second of a CPU. While others leave it none, another worker could not work either.
+        All are at work, or wait for CPUs of their own nodes while those of other nodes are idle. To start a worker
+        takes a second of a CPU. While others leave it none, another worker could not work either.
         """
         is_waiting = step.queued_tasks > 0 or step.running_calls > step.leases
         has_cpus = self._board.leases.leased + step.spec.cpus <= self._board.leases.total + _SLACK
-        if not (is_waiting and has_cpus and step.leases >= step.ready_workers):
+        if not (is_waiting and has_cpus and (step.leases >= step.ready_workers or self._is_stranded(step))):
             self._short_since_s.pop(step.index, None)
             return False
         return now - self._short_since_s.setdefault(step.index, now) >= _SHORTEST_PATIENCE_S
+
+    def _is_stranded(self, step: StepState) -> bool:
+        """Return whether the idle workers of a step are all on nodes that have no CPU for them."""
+        if step.ready_workers < step.live_workers or not step.queued_tasks:
+            return False  # some are starting: perhaps where they are needed
+        return not step.candidates.has_open_node and self._has_room_behind(step)
 
     def _is_late(self, step: StepState, now: float) -> bool:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
@@ -132,17 +152,18 @@ class PoolGoals:
     # Held resources
 
     def _held_counts(self, steps: list[StepState], now: float) -> list[int]:
-        capacity = self._board.placement.capacity
-        if not self._fit_together(steps, capacity):
-            return self._take_turns(steps, capacity)
+        self.turns = None
+        if not self._fit_together(steps) or self._is_shut_out(steps, now):
+            self.turns = places_in_turn(self._board, self._turn_order(steps))
+            return [int(step.index in self.turns) for step in steps]
         current = [step.live_workers for step in steps]
         demands = [self._demand(step, now) for step in steps]
         if any(each is None for each in demands):
             equal = [Demand(1.0, self._amounts(step), *self._limits(step)) for step in steps]
-            shares = solve(equal, capacity)
+            shares = self._solve(steps, equal)
             return [max(share, count) if sum(current) else share for share, count in zip(shares, current, strict=True)]
         known = [each for each in demands if each is not None]
-        wanted = solve(known, capacity)
+        wanted = self._solve(steps, known)
         if not self._pays(steps, known, current, wanted):
             self._pays_since_s = None
             return current
@@ -170,31 +191,67 @@ class PoolGoals:
         cost = 1.0 + boot_s * moved / max(1, sum(wanted)) / _HORIZON_S
         return gain > 1.0 + 1e-9 if uses_more else gain > max(_SMALLEST_GAIN, cost)
 
-    def _take_turns(self, steps: list[StepState], capacity: dict[str, float]) -> list[int]:
+    def _solve(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
+        """Return the best split of the workers that find a place; what fits in sum need not fit on GPUs and nodes."""
+        wanted = solve(demands, self._board.placement.capacity)
+        placed = self._placed(by_size(steps), {step.index: count for step, count in zip(steps, wanted, strict=True)})
+        found = [placed[step.index] for step in steps]
+        if found == wanted:
+            return wanted
+        key = (self._board.placement.node_changes, tuple(step.index for step in steps), tuple(wanted))
+        if key != self._grown_for:
+            self._grown_for, self._grown = key, self._grow(steps, demands)
+        return max(found, self._grown, key=lambda counts: (throughput(demands, counts), sum(counts)))
+
+    def _grow(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
+        """Return the workers that find a place if the slowest step gets one after the other."""
+        trial = Placement(self._board.placement.nodes, [step.spec.held for step in steps])
+        counts = [0] * len(steps)
+
+        def take(position: int) -> bool:
+            spec = steps[position].spec
+            return trial.place(position, spec.held, cpus=spec.cpus) is not None
+
+        for step in by_size(steps):
+            position = steps.index(step)
+            while counts[position] < demands[position].low and take(position):
+                counts[position] += 1
+        return grow(demands, counts, take)
+
+    def _turn_order(self, steps: list[StepState]) -> list[StepState]:
         """Share too few slots in time: who has workers keeps them while it can use them, then the last steps first."""
         keeping = [step for step in steps if step.live_workers and self._can_work(step)]
         waiting = [step for step in steps if step not in keeping and self._can_work(step)]
         order = [*reversed(keeping), *reversed(waiting)]
-        order += [step for step in steps if step not in order]
-        left = dict(capacity)
-        goals = dict.fromkeys((step.index for step in steps), 0)
-        for step in order:
-            amounts = self._amounts(step)
-            if all(left.get(name, 0.0) + _SLACK >= amount for name, amount in amounts.items()):
-                goals[step.index] = 1
-                for name, amount in amounts.items():
-                    left[name] -= amount
-        return [goals[step.index] for step in steps]
+        return [*order, *(step for step in steps if step not in order)]
+
+    def _is_shut_out(self, steps: list[StepState], now: float) -> bool:
+        """Return whether a step has found no place for its first worker for some time, although all would fit."""
+        for step in steps:
+            if step.live_workers or not self._can_work(step):
+                self._without_since_s.pop(step.index, None)
+            else:
+                self._without_since_s.setdefault(step.index, now)
+        return any(now - since_s > _SHUT_OUT_S for since_s in self._without_since_s.values())
 
     def _can_work(self, step: StepState) -> bool:
         return step.has_work and (step.running_calls > 0 or self._has_room_behind(step))
 
-    def _fit_together(self, steps: list[StepState], capacity: dict[str, float]) -> bool:
-        needed: dict[str, float] = {}
-        for step in steps:
-            for name, amount in self._amounts(step).items():
-                needed[name] = needed.get(name, 0.0) + amount * max(1, step.spec.min_workers)
-        return all(amount <= capacity.get(name, 0.0) + _SLACK for name, amount in needed.items())
+    def _fit_together(self, steps: list[StepState]) -> bool:
+        """Return whether all steps can have the workers that they need at least, at the same time."""
+        fewest = {step.index: max(1, step.spec.min_workers) for step in steps}
+        return self._placed(by_size(steps), fewest) == fewest
+
+    def _placed(self, order: list[StepState], counts: dict[int, int]) -> dict[int, int]:
+        """Return how many of the workers find a place if the nodes were empty."""
+        key = (self._board.placement.node_changes, tuple((step.index, counts[step.index]) for step in order))
+        found = self._trials.get(key)
+        if found is None:
+            if len(self._trials) >= _TRIALS_KEPT:
+                self._trials.clear()
+            wanted = [(step, counts[step.index]) for step in order]
+            found = self._trials[key] = trial_placement(self._board.placement.nodes, wanted)
+        return {step.index: count for step, count in zip(order, found, strict=True)}
 
     def _amounts(self, step: StepState) -> dict[str, float]:
         held = step.spec.held
@@ -208,13 +265,7 @@ class PoolGoals:
     # What is known
 
     def _limits(self, step: StepState) -> tuple[int, int]:
-        """Return the fewest and the most workers: no more than can have a CPU at a time, one for a source."""
-        spec = step.spec
-        low = max(1, spec.min_workers)
-        high = _MANY if spec.max_workers is None else spec.max_workers
-        if spec.cpus:
-            high = min(high, math.floor(self._board.leases.total / spec.cpus + _SLACK))
-        return low, max(low, 1 if spec.is_source else high)
+        return worker_limits(step.spec, self._board.leases.total)
 
     def _demand(self, step: StepState, now: float) -> Demand | None:
         """Return what a step needs per source task, or None while that is unknown."""

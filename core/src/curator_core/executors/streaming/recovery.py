@@ -32,9 +32,8 @@ class Recovery:
     def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
         """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
 
-        A call that has passed some of its outputs on is repeated as a whole, because only together do its inputs make
-        the same outputs in the same order. Where the whole node is gone, no task is to blame; nor where the worker had
-        not begun with the task, or was through with it, unless that happens again and again.
+        Where the whole node is gone, no task is to blame; nor where the worker had not begun with the task, or was
+        through with it, unless that happens again and again.
         """
         if call.kind == "replay":
             step.urgent.appendleft(call)
@@ -42,7 +41,7 @@ class Recovery:
         if cause == "node" and call.kind == "normal" and not call.emitted:
             step.push_back(call.inputs)
             return
-        is_alone = call.kind == "lone" and (call.tasks == 1 or call.emitted > 0)
+        is_alone = call.kind == "lone" and call.tasks == 1
         losses = call.losses + (is_alone and cause != "node")
         deaths = call.deaths + (is_alone and cause not in ("node", "between"))
         if is_alone and cause == "between":
@@ -50,8 +49,7 @@ class Recovery:
         if self._blame.is_guilty(deaths, losses, cause):
             self._give_up(step, call, max(deaths, losses if cause == "between" else 0), cause)
             return
-        parts = [call.inputs] if call.emitted else _split(call.inputs, _PARTS)
-        for part in parts:
+        for part in _split(call.inputs, _PARTS):
             step.urgent.append(
                 Call(
                     self._board.next_id(),
@@ -96,10 +94,11 @@ class Recovery:
         """Make a lost chunk again by repeating the call that made it, its inputs first if they are gone too."""
         chunk.handle = None
         made_by = chunk.made_by
-        if made_by is None:
+        if made_by is None or chunk.is_root:
+            made = "source tasks" if made_by is None else f"tasks of step {self._board.steps[made_by.step].spec.name!r}"
             raise StageError(
-                "source tasks were lost with the node that held them",
-                fix="run the driver on a node that stays, or read the data in a stage instead of passing it in",
+                f"{made} were lost from the object store of the driver's node, and they cannot be made again",
+                fix="see Ray's logs for why objects were lost, look at the free space of its spill folder, and resume",
             )
         step = self._board.steps[made_by.step]
         if chunk.chunk_id in self._replayed:
@@ -136,8 +135,8 @@ class Recovery:
         step.parked_tasks += sum(len(each) for each in slices)
 
     def _give_up(self, step: StepState, call: Call, deaths: int, cause: LossCause) -> None:
-        for each in _split(call.inputs, call.tasks):
-            self._board.actions.append(GiveUp(call.call_id, step.index, each[0], deaths, cause))
+        (task,) = call.inputs
+        self._board.actions.append(GiveUp(call.call_id, step.index, task, deaths, cause))
         self._board.commit(step, call.inputs)
 
 

@@ -1,112 +1,217 @@
-"""Share a cluster with other jobs: reserve a run's CPUs, leave alone what others hold."""
+"""Share a cluster with other runs and jobs: reserve what a run uses, leave alone what others have."""
 
 from __future__ import annotations
 
+import logging
 import math
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ClusterError
+from curator_core.executors.streaming.cluster_nodes import engine_node
+from curator_core.executors.streaming.placement import Placement
+from curator_core.executors.streaming.run_share import held_names, run_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from curator_core.executors.cluster import NodeResources
+    from curator_core.executors.streaming.model import Held, StepSpec
 
 __all__ = ["Reservation", "free_part"]
 
+_log = logging.getLogger(__name__)
+
 _PATIENCE_S = 60.0
+_LOOK_ANEW_S = 10.0  # others were faster, and less is free than it was
 _PATIENCE_WITH_ONE_S = 2.0
 _RELEASE_S = 1.5  # what a run had that has just ended comes free within this time
+_SLOW_RELEASE_S = 10.0  # the same on a machine that is busy, where the run could not begin without it
 _LOOK_AGAIN_S = 0.05
 _NODE_LABEL = "ray.io/node-id"
+_taking = threading.Lock()  # runs of one process look and reserve one after the other
 
 Free = dict[str, dict[str, float]]
 
 
 class Reservation:
-    """What a run may use of a cluster.
+    """What a run may use of a cluster, reserved in a placement group for each node.
 
-    Its CPUs are reserved: workers lease from the reservation, other jobs see it. GPUs, memory and custom resources are
-    held by workers, where Ray itself keeps others away; those that others hold when a run starts are left to them.
+    CPUs are leased to workers inside the run. Workers that hold GPUs, memory or custom resources take them from the
+    group of their node, so that no other job gets them between two workers.
+
+    Args:
+        steps: The steps of the run.
+        with_cpus: Whether CPUs are reserved. On a Ray of its own they are not: runs of one process share them.
     """
 
-    def __init__(self) -> None:
-        self._groups: list[Any] = []
+    def __init__(self, steps: Sequence[StepSpec], *, with_cpus: bool) -> None:
+        self._steps = steps
+        self._with_cpus = with_cpus
+        self._names = {name for step in steps for name in held_names(step.held)}
+        self._groups: dict[str, Any] = {}
+        self._later_groups: dict[str, Any] = {}  # of nodes on which nothing that workers hold was reserved at first
+        self._nodes: list[NodeResources] = []
 
     def close(self) -> None:
         """Give everything back."""
+        for node_id in {**self._groups, **self._later_groups}:
+            self.release(node_id)
+
+    def release(self, node_id: str) -> None:
+        """Give back what is reserved on a node, because the run or the node has ended."""
         from ray.util import remove_placement_group
 
-        for group in self._groups:
-            remove_placement_group(group)
+        self._nodes = [node for node in self._nodes if node.node_id != node_id]
+        for groups in (self._groups, self._later_groups):
+            group = groups.pop(node_id, None)
+            if group is not None:
+                remove_placement_group(group)
 
-    def take(self, nodes: Sequence[NodeResources], *, wants_gpus: bool = False) -> list[NodeResources]:
-        """Return the nodes with what the run may use of each.
-
-        Args:
-            nodes: The nodes.
-            wants_gpus: Whether the run cannot do without any.
+    def take(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Reserve what the run can use; return the nodes with that.
 
         Raises:
-            ClusterError: No CPU or none of the GPUs is free, or others were faster.
+            ClusterError: Less is free than one worker of a stage needs, or others were faster.
         """
-        free = _settled(nodes)
-        left = [free_part(node, free.get(node.node_id)) for node in nodes]
-        if not any(node.cpus for node in left):
-            raise ClusterError("all CPUs of the cluster are in use", fix="wait for other jobs to end, or add nodes")
-        if wants_gpus and any(node.gpus for node in nodes) and not any(node.gpus for node in left):
-            raise ClusterError("all GPUs of the cluster are in use", fix="wait for other jobs to end, or add nodes")
-        got = self._reserve([{"CPU": node.cpus} for node in left if node.cpus], None, _PATIENCE_S)
-        if got is None:
-            raise ClusterError(
-                f"the cluster did not reserve {sum(node.cpus for node in left):g} CPUs within {_PATIENCE_S:g} s",
-                fix="wait for other jobs to end, or add nodes",
+        if not (self._with_cpus or self._names):
+            return list(nodes)
+        with _taking:
+            deadline_s = time.monotonic() + _PATIENCE_S
+            left = self._enough_for_each(nodes)
+            while left and time.monotonic() < deadline_s:
+                wanted = run_share(self._steps, left, had=self._nodes)
+                got = self._reserve(wanted, min(_LOOK_ANEW_S, deadline_s - time.monotonic()))
+                self._nodes += got
+                refused = {node.node_id for node in wanted} - {node.node_id for node in got}
+                left = self._left([node for node in nodes if node.node_id in refused], _free()) if refused else []
+        if left:
+            _log.warning(
+                "%d of %d nodes are not used: other jobs reserved their resources first", len(left), len(nodes)
             )
-        return [replace(node, cpus=got.get(node.node_id, 0.0)) for node in left]
+        self._check_cpus(self._nodes)
+        self._check_each(self._nodes)
+        unused = [replace(node, cpus=0.0, gpus=0, memory_bytes=0, custom={}) for node in left]
+        return [*self._nodes, *unused]
 
     def extend(self, node: NodeResources) -> NodeResources:
-        """Return a node that has joined with what the run may use of it; its CPUs are reserved where Ray allows it.
-
-        Where another node was lost, Ray may have moved what the run had reserved there to this one already. Those CPUs
-        are not free, but the run's own.
-        """
+        """Return a node that has joined with what the run may use of it, reserved where Ray allows it."""
         deadline_s = time.monotonic() + _RELEASE_S
         while True:
-            own, left = self._cpus_on(node.node_id), free_part(node, _free().get(node.node_id))
-            if own or left.cpus or time.monotonic() > deadline_s:
+            left = free_part(node, _free().get(node.node_id))
+            if left.cpus or time.monotonic() > deadline_s:
                 break
             time.sleep(_LOOK_AGAIN_S)
-        if left.cpus:
-            self._reserve([{"CPU": left.cpus}], [{_NODE_LABEL: node.node_id}], _PATIENCE_WITH_ONE_S)
-        return replace(left, cpus=min(float(int(node.cpus)), left.cpus + own))
+        [part] = run_share(self._steps, [left], had=self._nodes)
+        self._nodes.append(part)
+        self._reserve([part], _PATIENCE_WITH_ONE_S)
+        return part
 
-    def _cpus_on(self, node_id: str) -> float:
-        """Return how many CPUs of a node are reserved for this run."""
-        from ray.util import placement_group_table
+    def make_up(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Reserve elsewhere what workers held on nodes that were lost; return the nodes that have more than before.
 
-        reserved = (
-            table["bundles"][index].get("CPU", 0.0)
-            for table in map(placement_group_table, self._groups)
-            for index, place in table["bundles_to_node_id"].items()
-            if place == node_id
-        )
-        return float(sum(reserved))
+        Nodes on which nothing that workers hold is reserved are asked, each for all that the run lacks.
+
+        Args:
+            nodes: The nodes in use, whole.
+        """
+        grown = []
+        for node in nodes if self._names else ():
+            before = next((each for each in self._nodes if each.node_id == node.node_id), None)
+            if before is None or self._holds_any(before):
+                continue
+            left = replace(free_part(node, _free().get(node.node_id)), cpus=before.cpus)
+            [part] = run_share(self._steps, [left], had=[each for each in self._nodes if each is not before])
+            if not self._holds_any(part):
+                continue
+            after = replace(before, gpus=part.gpus, memory_bytes=part.memory_bytes, custom=part.custom)
+            if self._reserve([replace(after, cpus=0.0)], _PATIENCE_WITH_ONE_S, self._later_groups):
+                self._nodes[self._nodes.index(before)] = after
+                grown.append(after)
+        return grown
+
+    def _holds_any(self, node: NodeResources) -> bool:
+        return bool(self._bundle(replace(node, cpus=0.0)))
+
+    def strategy(self, node_id: str, held: Held) -> Any:
+        """Return where Ray is to start a worker: on a node, within what is reserved there if the worker holds any."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
+
+        group = self._later_groups.get(node_id) or self._groups.get(node_id)
+        if held and group is not None:
+            return PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
+        return NodeAffinitySchedulingStrategy(node_id, soft=False)
+
+    # Look
+
+    def _enough_for_each(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Return what is free on each node, as soon as it is enough for a worker of each step."""
+        deadline_s = time.monotonic() + _SLOW_RELEASE_S
+        while True:
+            left = self._left(nodes, _settled(nodes))
+            try:
+                self._check_cpus(left)
+                self._check_each(left)
+            except ClusterError:
+                if time.monotonic() > deadline_s:
+                    raise
+            else:
+                return left
+
+    def _left(self, nodes: Sequence[NodeResources], free: Free) -> list[NodeResources]:
+        parts = [free_part(node, free.get(node.node_id)) for node in nodes]
+        if self._with_cpus:
+            return parts
+        return [replace(part, cpus=node.cpus) for part, node in zip(parts, nodes, strict=True)]
+
+    def _check_cpus(self, nodes: Iterable[NodeResources]) -> None:
+        if self._with_cpus and not any(node.cpus for node in nodes):
+            raise ClusterError("all CPUs of the cluster are in use", fix="wait for other jobs to end, or add nodes")
+
+    def _check_each(self, nodes: Sequence[NodeResources]) -> None:
+        """Check that a worker of each step fits on what is free."""
+        for step in self._steps:
+            placement = Placement([engine_node(node) for node in nodes])
+            if step.held and placement.place(0, step.held, cpus=step.cpus) is None:
+                raise ClusterError(
+                    f"{step.name!r} needs {step.describe()} for a worker, but other jobs or runs leave at most "
+                    f"{placement.describe_largest(step)} free on a node",
+                    fix="wait for them to end, limit their max_workers so that they leave some free, or add nodes",
+                )
+
+    # Reserve
 
     def _reserve(
-        self, bundles: list[dict[str, float]], labels: list[dict[str, str]] | None, patience_s: float
-    ) -> dict[str, float] | None:
-        """Reserve bundles on different nodes; return the CPUs got by node, or None if that takes too long."""
-        from ray.util import placement_group, placement_group_table, remove_placement_group
+        self, nodes: Sequence[NodeResources], patience_s: float, groups: dict[str, Any] | None = None
+    ) -> list[NodeResources]:
+        """Reserve parts of nodes; return those that were granted in time, or need nothing reserved."""
+        from ray.util import placement_group, remove_placement_group
 
-        group = placement_group(bundles, strategy="STRICT_SPREAD", bundle_label_selector=labels)
-        if not group.wait(patience_s):
-            remove_placement_group(group)
-            return None
-        self._groups.append(group)
-        table = placement_group_table(group)
-        return {table["bundles_to_node_id"][index]: bundle["CPU"] for index, bundle in table["bundles"].items()}
+        groups = self._groups if groups is None else groups
+        asked = {}
+        for node in nodes:
+            bundle = self._bundle(node)
+            if bundle:
+                labels = [{_NODE_LABEL: node.node_id}]
+                asked[node.node_id] = placement_group([bundle], strategy="STRICT_PACK", bundle_label_selector=labels)
+        deadline_s = time.monotonic() + patience_s
+        refused = set()
+        for node_id, group in asked.items():
+            if group.wait(max(0.01, deadline_s - time.monotonic())):
+                groups[node_id] = group
+            else:
+                remove_placement_group(group)
+                refused.add(node_id)
+        return [node for node in nodes if node.node_id not in refused]
+
+    def _bundle(self, node: NodeResources) -> dict[str, float]:
+        amounts = {name: amount for name, amount in node.custom.items() if name in self._names}
+        amounts |= {"GPU": float(math.floor(node.gpus)) if "GPU" in self._names else 0.0}
+        amounts |= {"memory": float(node.memory_bytes) if "memory" in self._names else 0.0}
+        amounts |= {"CPU": node.cpus if self._with_cpus else 0.0}
+        return {name: amount for name, amount in amounts.items() if amount}
 
 
 def free_part(node: NodeResources, free: Mapping[str, float] | None) -> NodeResources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import time
 from collections import deque
@@ -29,10 +30,13 @@ from curator_core.executors.streaming.source_thread import SourceChunk, SourceTh
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
 from curator_core.quarantine import record_for_task
 from curator_core.retry import policy_for
+from curator_core.source_order import SourceOrder
+from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from curator_core.errors import CuratorError
     from curator_core.executors.streaming.actions import StopWorker
     from curator_core.executors.streaming.model import Call, Chunk, LossCause, Slice
     from curator_core.executors.streaming.node_watch import NodeWatch
@@ -45,6 +49,9 @@ if TYPE_CHECKING:
     from curator_core.tasks import Task
 
 __all__ = ["RunLoop"]
+
+_log = logging.getLogger(__name__)
+_STUCK_S = 10.0
 
 
 class RunLoop:
@@ -93,7 +100,8 @@ class RunLoop:
         self._store_bytes = 0
         self._started_s = time.monotonic()
         self._is_stopping = False
-        self.source_ids: list[list[str]] = []  # of tasks that came from a source, in the order in which they came
+        self.source_order = SourceOrder()  # of the source tasks, as they came
+        self._stuck_since_s: float | None = None
 
     @property
     def _now(self) -> float:
@@ -108,7 +116,7 @@ class RunLoop:
                 yield self._ready.popleft()
             if self._scheduler.is_finished:
                 return
-            if self._scheduler.is_stuck:
+            if self._is_stuck_for_good():
                 raise StageError(
                     f"the run cannot go on: {self._describe_standstill()}",
                     fix="give the executor more CPUs, GPUs or memory, or ask for less in the stages",
@@ -119,6 +127,15 @@ class RunLoop:
             if self._state.stop_requested.is_set() and not self._is_stopping:
                 self._is_stopping = True
                 self._scheduler.stop(self._now)
+
+    def _is_stuck_for_good(self) -> bool:
+        """Return whether nothing has been under way for some time: the next turn of a step may be decided later."""
+        if not self._scheduler.is_stuck:
+            self._stuck_since_s = None
+            return False
+        if self._stuck_since_s is None:
+            self._stuck_since_s = self._now
+        return self._now - self._stuck_since_s > _STUCK_S
 
     def close(self) -> None:
         """Stop pulling."""
@@ -141,12 +158,17 @@ class RunLoop:
                 return
 
     def _look_at_nodes(self, *, at_once: bool = False) -> None:
-        joined, left = self._nodes.changes(self._now, at_once=at_once)
-        for node_id in left:
+        changes = self._nodes.changes(self._now, at_once=at_once)
+        for node_id in changes.left:
             self._lost_nodes.add(node_id)
+            for worker in self._scheduler.board.workers.values():
+                if worker.node_id == node_id:
+                    self._pool.kill(worker.worker_id)
             self._scheduler.node_removed(node_id, self._now)
-        for node in joined:
+        for node in changes.joined:
             self._scheduler.node_added(engine_node(node), self._now)
+        for node in changes.grown:
+            self._scheduler.node_grown(engine_node(node), self._now)
 
     def _take(self, event: Any) -> None:
         if isinstance(event, CallEnded):
@@ -179,8 +201,19 @@ class RunLoop:
             self._worker_failed(event.worker_id, error)
             return
         report: CallReport = event.answer.result()
-        self._absorb(report)
+        self._state.absorb(report.stats, report.quarantined)
+        if report.failure is not None:
+            self._setup_failed(event.worker_id, report.failure.unpack())
+            return
         self._scheduler.worker_ready(event.worker_id, self._now)
+
+    def _setup_failed(self, worker_id: int, error: CuratorError) -> None:
+        step = self._steps[self._scheduler.board.workers[worker_id].step]
+        node_id = self._pool.node_of(worker_id)
+        self._state.stats_of(step.stages[0].stage.name).counters["failed setups"] += 1
+        self._pool.stop(worker_id)  # stages of the step before the one that failed are set up
+        self._scheduler.setup_failed(worker_id, error, self._now)
+        _log.warning("a worker of %r could not be set up on node %s: %s", step.name, node_id, error.message)
 
     def _worker_ended(self, event: WorkerEnded) -> None:
         self._pool.kill(event.worker_id)
@@ -212,6 +245,8 @@ class RunLoop:
             is_done=report.is_done,
             handle=event.payload,
             node_id=self._pool.node_of(event.worker_id),
+            completed=report.completed,
+            open_outputs=report.open_outputs,
         )
         self._scheduler.call_done(call.call_id, result, self._now)
 
@@ -254,8 +289,8 @@ class RunLoop:
             raise report.failure.unpack()
 
     def _note_sources(self, task_ids: list[str] | None) -> None:
-        if task_ids:
-            self.source_ids.append(task_ids)
+        for task_id in task_ids or ():
+            self.source_order.add(source_id(task_id))
 
     # Actions
 
@@ -268,7 +303,8 @@ class RunLoop:
                 elif isinstance(action, Deliver):
                     self._deliver(action.chunk)
                 elif isinstance(action, Forget):
-                    self._forget(action.chunk)
+                    if not action.chunk.pins:  # an output that was lost since the decision is made of it again
+                        self._forget(action.chunk)
                 elif isinstance(action, PullSources):
                     self._source.pull(action.count)
                 else:
@@ -301,11 +337,16 @@ class RunLoop:
             self._end(action)
 
     def _end(self, action: StopWorker | KillWorker) -> None:
-        if isinstance(action, KillWorker):
-            self._pool.kill(action.worker_id)
-            self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout")
-        else:
+        if not isinstance(action, KillWorker):
             self._pool.stop(action.worker_id)
+            return
+        call = self._scheduler.board.calls.get(action.call_id)
+        if call is None or call.started_s != action.started_s:
+            return  # all answers that have arrived were read since, and one of them was the call's
+        # Of a node that is cut off nothing is heard: no task is to blame for that.
+        is_reachable = self._nodes.is_reachable(self._pool.node_of(action.worker_id))
+        self._pool.kill(action.worker_id)
+        self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout" if is_reachable else "node")
 
     def _deliver(self, chunk: Chunk) -> None:
         try:
@@ -353,8 +394,14 @@ class RunLoop:
         return decode(fetch(task.chunk.handle), task.start, task.stop)[0]
 
     def _describe_standstill(self) -> str:
-        waiting = [step for step in self._scheduler.board.steps if step.has_work]
-        return ", ".join(f"{step.spec.name!r} has {step.queued_tasks} tasks and no worker" for step in waiting)
+        board = self._scheduler.board
+        working = [step for step in board.steps if step.has_work]
+        waiting = [step for step in working if not step.live_workers] or working
+        return "; ".join(
+            f"{step.spec.name!r} has {step.queued_tasks} tasks and no worker: one needs "
+            f"{step.spec.describe()}, the largest free place has {board.placement.describe_largest(step.spec)}"
+            for step in waiting
+        )
 
 
 def _death(step: Step, action: GiveUp) -> WorkerDiedError:

@@ -14,17 +14,18 @@ from curator_core.executors.streaming.board import Board
 from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S, call_target_s
 from curator_core.executors.streaming.deadlines import Deadlines
 from curator_core.executors.streaming.dispatcher import Dispatcher
-from curator_core.executors.streaming.model import Chunk, Slice
+from curator_core.executors.streaming.model import Call, Chunk, cut
 from curator_core.executors.streaming.pool_goals import PoolGoals
 from curator_core.executors.streaming.pools import Pools
 from curator_core.executors.streaming.recovery import Recovery
+from curator_core.executors.streaming.setup_failures import SetupFailures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from curator_core.executors.streaming.actions import Action
-    from curator_core.executors.streaming.model import Call, CallResult, LossCause, Node, StepSpec, Worker
+    from curator_core.executors.streaming.model import CallResult, LossCause, Node, StepSpec, Worker
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["REBALANCE_S", "Scheduler"]
@@ -45,7 +46,8 @@ class Scheduler:
         nodes: The nodes that may be used.
         memory_limit_bytes: Bound on the bytes in all queues together.
         is_batch: Whether a step begins only when the one before has finished.
-        keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from.
+        keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from: needed
+            where there is a node besides the driver's. A node that joins switches it on.
         call_s: How long a worker goes on taking tasks in a call.
     """
 
@@ -62,9 +64,10 @@ class Scheduler:
         self.board = Board(
             steps, nodes, memory_limit_bytes=memory_limit_bytes, is_batch=is_batch, keep_sources=keep_sources
         )
-        self._dispatcher = Dispatcher(self.board)
-        self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
         self._recovery = Recovery(self.board)
+        self._dispatcher = Dispatcher(self.board, self._recovery)
+        self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
+        self._setups = SetupFailures(self.board)
         self._deadlines = Deadlines(self.board, call_s)
         self._next_balance_s = 0.0
         self._balanced_s = -1.0
@@ -140,9 +143,20 @@ class Scheduler:
         """Note that a worker can take calls."""
         worker = self.board.workers[worker_id]
         self._pools.ready(worker, now)
+        self._setups.succeeded(worker)
         if self._first_output_s is not None and now - self._first_output_s < _SETTLING_S:
             self._begin_measuring(now)
         self.tick(now)
+
+    def setup_failed(self, worker_id: int, error: Exception, now: float) -> None:
+        """Note that a worker could not be set up: another is started, elsewhere if it fails here again and again.
+
+        Raises:
+            Exception: The error, where the step has no other worker and none can be set up anywhere.
+        """
+        worker = self.board.workers[worker_id]
+        self._setups.failed(worker, error, now)
+        self._remove(worker, now)
 
     def worker_stopped(self, worker_id: int, now: float) -> None:
         """Note that a worker has ended as asked; what it held is free."""
@@ -215,15 +229,23 @@ class Scheduler:
         self.tick(now)
 
     def node_added(self, node: Node, now: float) -> None:
-        """Use another node."""
+        """Use another node, which may be lost again with all that is made there."""
+        self.board.keep_sources = True
         self.board.leases.add_node(node)
         self.board.placement.add_node(node)
         self.tick(now)
 
+    def node_grown(self, node: Node, now: float) -> None:
+        """Use GPUs, memory or custom resources of a node that had none for the run."""
+        self.board.placement.grow_node(node)
+        self.tick(now)
+
     def node_removed(self, node_id: str, now: float) -> None:
-        """Stop using a node; its workers are reported lost one by one."""
+        """Stop using a node. Its workers are lost with it, also those without a call, of which nothing else tells."""
         self.board.leases.remove_node(node_id)
         self.board.placement.remove_node(node_id)
+        for worker in [each for each in self.board.workers.values() if each.node_id == node_id]:
+            self.worker_lost(worker.worker_id, now, cause="node")
         self.tick(now)
 
     # Workers
@@ -242,6 +264,7 @@ class Scheduler:
 
     def _remove(self, worker: Worker, now: float) -> None:
         self._pools.remove(worker, now)
+        self._setups.review(self.board.steps[worker.step])
         self._pools.start_missing(now)
         # Many workers may end at the same time: decide once for all of them.
         self._next_balance_s = min(self._next_balance_s, self._balanced_s + _SOON_S)
@@ -252,7 +275,8 @@ class Scheduler:
     def _take_in(self, step: StepState, worker: Worker, call: Call, result: CallResult, now: float) -> None:
         board = self.board
         if result.consumed < call.tasks:
-            call.inputs, rest = _cut(call.inputs, result.consumed)
+            assert not call.emitted, "a repeated call takes the input whose outputs were passed on"
+            call.inputs, rest = cut(call.inputs, result.consumed)
             call.tasks = result.consumed
             step.push_back(rest)
         if result.outputs:
@@ -265,10 +289,21 @@ class Scheduler:
                 self._recovery.came_through(call)
             board.commit(step, call.inputs)
             return
-        worker.suspended = call
+        worker.suspended = self._open_rest(step, call, result) if result.completed else call
         step.suspended[worker.worker_id] = worker
         if self._is_stopping and step.spec.is_source:
             self._abandon_suspended(worker, step)
+
+    def _open_rest(self, step: StepState, call: Call, result: CallResult) -> Call:
+        """Commit the complete inputs of an interrupted call; return the call of the one that is not.
+
+        Only that one is repeated, and can be blamed, if the worker dies. ``call`` stays as it is: it says how to make
+        the outputs again that were passed on so far.
+        """
+        complete, last = cut(call.inputs, result.completed)
+        self.board.commit(step, complete)
+        call_id = self.board.next_id()
+        return Call(call_id, step.index, last, kind=call.kind, cause=call.cause, emitted=result.open_outputs)
 
     def _pass_on(self, step: StepState, chunk: Chunk, now: float) -> None:
         board = self.board
@@ -302,17 +337,3 @@ class Scheduler:
             usage.end(now)
             if step.has_work:
                 return  # there is more to come for those behind it
-
-
-def _cut(slices: list[Slice], count: int) -> tuple[list[Slice], list[Slice]]:
-    """Cut off the first ``count`` tasks."""
-    first: list[Slice] = []
-    rest: list[Slice] = []
-    for each in slices:
-        here = min(len(each), count)
-        if here:
-            first.append(Slice(each.chunk, each.start, each.start + here))
-        if here < len(each):
-            rest.append(Slice(each.chunk, each.start + here, each.stop))
-        count -= here
-    return first, rest

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from curator_core.executors.cluster import ClusterInfo, NodeResources
     from curator_core.executors.shipping import PackedStage
     from curator_core.executors.streaming.executor import StreamingExecutor
+    from curator_core.executors.streaming.reservation import Reservation
     from curator_core.fusion import Step
     from curator_core.plan import Plan
     from curator_core.run import RunState
@@ -58,9 +59,9 @@ class Session:
         return max(os.cpu_count() or 1, math.ceil(settings.gpus))
 
     @property
-    def wants_gpus(self) -> bool:
-        """Whether any stage asks for GPUs."""
-        return any(step.resources.gpus or step.resources.gpu_memory_gb for step in self.steps)
+    def specs(self) -> list[StepSpec]:
+        """What the scheduler has to know about the steps."""
+        return [step_spec(step) for step in self.steps]
 
     def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
         """Return the nodes that may be used, after checking that every stage fits on one.
@@ -77,11 +78,17 @@ class Session:
         return nodes
 
     def open(
-        self, nodes: Sequence[NodeResources], run_id: str, events: queue.SimpleQueue[Any]
+        self,
+        nodes: Sequence[NodeResources],
+        run_id: str,
+        events: queue.SimpleQueue[Any],
+        reservation: Reservation,
     ) -> tuple[Scheduler, WorkerPool]:
         """Make scheduler and pool."""
         settings = self.settings
-        specs = [step_spec(step) for step in self.steps]
+        specs = self.specs
+        # What is on the driver's own node is lost with the driver only.
+        own_node = import_ray().get_runtime_context().get_node_id()
         limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
         budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 16))))
         scheduler = Scheduler(
@@ -89,7 +96,7 @@ class Session:
             [engine_node(each) for each in nodes],
             memory_limit_bytes=limit,
             is_batch=settings.mode == "batch",
-            keep_sources=len(nodes) > 1,
+            keep_sources=any(node.node_id != own_node for node in nodes),
             call_s=budget.seconds,
         )
         options = [
@@ -105,7 +112,7 @@ class Session:
             )
             for step, tracked in zip(self.steps, self.tracked, strict=True)
         ]
-        return scheduler, WorkerPool(events, specs, self.packed, options)
+        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id)
 
     def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
         """Write what the scheduler measured to the statistics of the stages."""
@@ -144,7 +151,7 @@ def _tracked_steps(plan: Plan, state: RunState) -> list[TrackedStep | None]:
         return [None] * len(plan.steps)
     makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}
     return [
-        TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else frozenset())
+        TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else ())
         for number, step in enumerate(plan.steps)
     ]
 

@@ -145,7 +145,7 @@ class StepState:
         """Learn from a call, or a part of one, how fast the step is and what it makes."""
         call.service_s += result.service_s
         self.estimate.add(
-            tasks=call.tasks if result.is_done else 0,
+            tasks=call.tasks if result.is_done else result.completed,
             outputs=result.outputs,
             size_bytes=result.size_bytes,
             service_s=call.service_s,

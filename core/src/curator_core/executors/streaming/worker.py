@@ -6,22 +6,24 @@ import gc
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
+from curator_core.interrupts import expect_no_interrupts
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from curator_core.executors.shipping import PackedError, PackedStage
-    from curator_core.executors.streaming.call_execution import Budget, CallExecution
+    from curator_core.executors.streaming.call_execution import Budget, CallExecution, Part
     from curator_core.executors.streaming.chunk_codec import Payload
     from curator_core.ledger.run_ledger import SourceReport
     from curator_core.quarantine import QuarantineRecord
     from curator_core.runner import StageRunner
     from curator_core.stage import OnError
     from curator_core.stats import StageStats
-    from curator_core.tasks import Task
 
 __all__ = ["CallOrder", "CallReport", "StepWorker", "TrackedStep", "WorkerOptions"]
 
@@ -31,7 +33,7 @@ class TrackedStep:
     """What a worker has to know when the run keeps a ledger: which step it is, and which source tasks are done."""
 
     position: int
-    finished_sources: frozenset[str] = frozenset()
+    finished_sources: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class CallOrder:
     """What to do in a call: which tasks of each payload, which outputs of the call.
 
     ``suspect_id`` is set for a call that may end its worker: it leaves notes of how far it came under this number.
-    ``parts`` says in how many parts to take tables, for a call that ran out of memory before.
+    ``parts`` says in how many parts to take tables, for a call that ran out of memory before. A call that was
+    interrupted before is given up if this one ``drops_suspended``.
     """
 
     spans: list[tuple[int, int]]
@@ -61,17 +64,19 @@ class CallOrder:
     limit: int | None = None
     suspect_id: int | None = None
     parts: int = 1
+    drops_suspended: bool = False
 
     def pack(self) -> list[int | None]:
         """Return plain numbers, which Ray sends at a fraction of the cost of an object."""
-        return [self.skip, self.limit, self.suspect_id, self.parts, *(number for span in self.spans for number in span)]
+        numbers = [number for span in self.spans for number in span]
+        return [self.skip, self.limit, self.suspect_id, self.parts, int(self.drops_suspended), *numbers]
 
     @classmethod
     def unpack(cls, packed: list[int | None]) -> CallOrder:
         """Undo :meth:`pack`."""
-        skip, limit, suspect_id, parts, *numbers = packed
+        skip, limit, suspect_id, parts, drops_suspended, *numbers = packed
         spans = list(zip(numbers[::2], numbers[1::2], strict=True))
-        return cls(spans, skip or 0, limit, suspect_id, parts or 1)  # type: ignore[arg-type]
+        return cls(spans, skip or 0, limit, suspect_id, parts or 1, bool(drops_suspended))  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -83,6 +88,8 @@ class CallReport:
     size_bytes: int = 0
     service_s: float = 0.0
     is_done: bool = True
+    completed: int = 0
+    open_outputs: int = 0
     stats: dict[str, StageStats] = field(default_factory=dict)
     quarantined: list[QuarantineRecord] = field(default_factory=list)
     source_ids: list[str] | None = None
@@ -100,6 +107,7 @@ class StepWorker:
 
     def __init__(self, stages: list[PackedStage], options: WorkerOptions) -> None:
         limit_thread_pools(options.cpus)
+        expect_no_interrupts()
         self._packed = stages
         self._options = options
         self._runners: list[StageRunner] = []
@@ -107,6 +115,7 @@ class StepWorker:
 
     def setup(self, worker_id: str, node_id: str) -> CallReport:
         """Load the stages and prepare them, and the node too where this is the first of its workers."""
+        from curator_core.executors.worker_lease import hold_lease
         from curator_core.ledger.counts import SourceCounts
         from curator_core.runner import StageRunner
         from curator_core.stage import WorkerInfo
@@ -115,6 +124,7 @@ class StepWorker:
         tracked = self._options.tracked
         counts = None if tracked is None else SourceCounts()
         self._state = WorkerState(self._options.run_dir, counts, keeps_payload=self._options.keeps_payload)
+        hold_lease(self._options.run_id, worker_id)
         try:
             for packed in self._packed:
                 runner = StageRunner(
@@ -139,10 +149,13 @@ class StepWorker:
         from curator_core.executors.streaming.chunk_codec import decode
         from curator_core.tasks import EmptyTask
 
-        if self._suspended is not None:  # sent before the driver knew; a stage works on one call at a time
-            return None, CallReport(consumed=0)
-        started_s = time.perf_counter()
         order = CallOrder.unpack(packed_order)
+        if self._suspended is not None:
+            if not order.drops_suspended:  # sent before the driver knew; a stage works on one call at a time
+                return None, CallReport(consumed=0)
+            self._suspended.close()
+            self._suspended = None
+        started_s = time.perf_counter()
         try:
             tasks = [
                 task
@@ -183,45 +196,38 @@ class StepWorker:
     def _advance(
         self, execution: CallExecution, started_s: float, *, makes_sources: bool, is_replay: bool
     ) -> tuple[Payload | None, CallReport]:
-        from curator_core.executors.streaming.chunk_codec import encode
-
         try:
-            outputs, is_done = execution.next_part()
-            payload, size_bytes = encode(outputs) if outputs else (None, 0)
+            part = execution.next_part()
         except Exception as error:  # noqa: BLE001 - isolation border: the driver raises it
             return None, CallReport(failure=pack_error(error))
-        stats, quarantined = self._state.take()
-        sources = self._source_report(execution, outputs, is_done=is_done, makes_sources=makes_sources)
-        if is_replay:  # counted when it was done the first time
-            stats, quarantined, sources = {}, [], None
-        if not is_done:
+        if not part.is_done:
             self._suspended = execution
         report = CallReport(
-            consumed=execution.consumed,
-            outputs=len(outputs),
-            size_bytes=size_bytes,
+            consumed=part.consumed,
+            outputs=len(part.outputs),
+            size_bytes=part.size_bytes,
             service_s=time.perf_counter() - started_s,
-            is_done=is_done,
-            stats=stats,
-            quarantined=quarantined,
-            source_ids=[task.task_id for task in outputs] if makes_sources else None,
-            sources=sources,
+            is_done=part.is_done,
+            completed=len(part.completed),
+            open_outputs=part.open_outputs,
+            source_ids=[task.task_id for task in part.outputs] if makes_sources else None,
         )
-        return payload, report
+        if not is_replay:  # what a replay counts was counted when it was done the first time
+            report.stats, report.quarantined = part.reports.stats, part.reports.quarantined
+            report.sources = self._source_report(part, makes_sources=makes_sources)
+        return part.payload, report
 
-    def _source_report(
-        self, execution: CallExecution, outputs: list[Task[Any]], *, is_done: bool, makes_sources: bool
-    ) -> SourceReport | None:
-        """Return what a part of a call did to each source task; inputs are used up when the last part is made."""
+    def _source_report(self, part: Part, *, makes_sources: bool) -> SourceReport | None:
+        """Return what a part of a call did to each source task."""
         if self._options.tracked is None:
             return None
         from curator_core.ledger.run_ledger import SourceReport
 
         return SourceReport.of(
             self._options.tracked.position,
-            used=execution.taken if is_done else (),
-            made=outputs,
-            counts=self._state.take_counts(),
+            used=part.completed,
+            made=part.outputs,
+            counts=part.reports.counts,
             makes_sources=makes_sources,
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.streaming.worker import CallOrder, StepWorker
+from curator_core.executors.worker_lease import end_lease
 
 if TYPE_CHECKING:
     import queue
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from curator_core.executors.shipping import PackedStage
     from curator_core.executors.streaming.actions import ResumeCall, RunCall, StartWorker
     from curator_core.executors.streaming.model import Call, StepSpec
+    from curator_core.executors.streaming.reservation import Reservation
     from curator_core.executors.streaming.worker import WorkerOptions
 
 __all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted"]
@@ -70,6 +72,8 @@ class WorkerPool:
         steps: The steps.
         stages: The stages of each step, packed.
         options: What workers have to know, for each step.
+        reservation: What the run may use of each node.
+        run_id: Number of the run.
     """
 
     def __init__(
@@ -78,6 +82,8 @@ class WorkerPool:
         steps: Sequence[StepSpec],
         stages: Sequence[list[PackedStage]],
         options: Sequence[WorkerOptions],
+        reservation: Reservation,
+        run_id: str,
     ) -> None:
         self._ray = import_ray()
         self._events = events
@@ -85,13 +91,13 @@ class WorkerPool:
         # Put once: the pickled stages travel to each node, not to each worker.
         self._stages = [self._ray.put(each) for each in stages]
         self._options = options
+        self._reservation = reservation
+        self._run_id = run_id
         self._actors: dict[int, _Actor] = {}
         self._class = self._ray.remote(StepWorker)
 
     def start(self, action: StartWorker) -> None:
         """Start a worker and set it up."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
         held = self._steps[action.step].held
         options: dict[str, Any] = {
             "num_cpus": 0,  # CPUs are leased by the call, inside the run
@@ -99,7 +105,7 @@ class WorkerPool:
             "resources": {name: amount for name, amount in held.custom.items() if amount},
             "max_restarts": 0,
             "max_task_retries": 0,
-            "scheduling_strategy": NodeAffinitySchedulingStrategy(action.node_id, soft=False),
+            "scheduling_strategy": self._reservation.strategy(action.node_id, held),
         }
         if held.memory_bytes:
             options["memory"] = held.memory_bytes
@@ -110,7 +116,7 @@ class WorkerPool:
             run=handle.run.options(num_returns=2).remote,
             resume=handle.resume.options(num_returns=2).remote,
         )
-        answer = handle.setup.remote(f"worker-{action.worker_id}", action.node_id)
+        answer = handle.setup.remote(_name(action.worker_id), action.node_id)
         self._listen(answer, lambda future: WorkerStarted(action.worker_id, future))
 
     def run(self, action: RunCall) -> None:
@@ -122,6 +128,7 @@ class WorkerPool:
             action.limit,
             suspect_id=call.call_id if call.is_noted else None,
             parts=_FEWER_ROWS ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
+            drops_suspended=action.drops_suspended,
         )
         payloads = [each.chunk.handle for each in call.inputs]
         payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
@@ -139,9 +146,10 @@ class WorkerPool:
         self._listen(actor.farewell, lambda future: WorkerEnded(worker_id, future))
 
     def kill(self, worker_id: int) -> None:
-        """End a worker's process."""
+        """End a worker: it writes no more files from now on, even if its process lives on for a while."""
         actor = self._actors.pop(worker_id, None)
         if actor is not None:
+            end_lease(self._run_id, _name(worker_id))
             self._ray.kill(actor.handle)
 
     def close(self, *, patience_s: float) -> None:
@@ -160,3 +168,7 @@ class WorkerPool:
     def _listen(self, answer: Any, event: Any) -> None:
         """Put an event on the queue when an answer arrives."""
         answer.future().add_done_callback(lambda future: self._events.put(event(future)))
+
+
+def _name(worker_id: int) -> str:
+    return f"worker-{worker_id}"

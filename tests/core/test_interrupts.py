@@ -1,0 +1,87 @@
+"""Ctrl-C ends a run wherever it strikes; a KeyboardInterrupt that a stage raises by itself does not."""
+
+import signal
+
+import pytest
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core.interrupts import reraise_interrupt, watch_interrupts
+
+
+def tasks():
+    return [Task(data=n) for n in range(5)]
+
+
+class PressesCtrlC(ProcessingStage[Task, Task]):
+    """The signal arrives while the stage works on task 2."""
+
+    def process(self, task):
+        if task.data == 2:
+            signal.raise_signal(signal.SIGINT)
+        return task
+
+
+class TurnsIntoError(PressesCtrlC):
+    def process(self, task):
+        try:
+            return super().process(task)
+        except BaseException as error:
+            raise ValueError("something went wrong") from error
+
+
+class RaisesIt(ProcessingStage[Task, Task]):
+    def process(self, task):
+        if task.data == 2:
+            raise KeyboardInterrupt
+        return task
+
+
+@pytest.mark.parametrize("stage", [PressesCtrlC(), TurnsIntoError(), PressesCtrlC().with_(batch_size=2)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_in_a_stage_ends_the_run(stage, threads):
+    result = Pipeline("p", stages=[stage]).run(LocalExecutor(threads), initial_tasks=tasks())
+    assert result.interrupted
+    assert result.quarantined == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_keyboard_interrupt_of_a_stage_is_a_failure_also_after_somebody_asked_the_run_to_stop():
+    """The first Ctrl-C of the command line raises nothing."""
+    asked = []
+    before = signal.signal(signal.SIGINT, lambda *_: asked.append(True))
+
+    class Asks(RaisesIt):
+        def process(self, task):
+            signal.raise_signal(signal.SIGINT)
+            return super().process(task)
+
+    try:
+        result = Pipeline("p", stages=[Asks()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(asked) == 5
+    assert [record.error_type for record in result.quarantined] == ["KeyboardInterrupt"]
+    assert [task.data for task in result] == [0, 1, 3, 4]
+
+
+def test_ctrl_c_counts_although_the_stage_has_a_handler_of_its_own():
+    class Handles(PressesCtrlC):
+        def setup(self, worker):
+            self.before = signal.signal(signal.SIGINT, self.on_signal)
+
+        def on_signal(self, number, frame):
+            raise KeyboardInterrupt
+
+        def teardown(self):
+            signal.signal(signal.SIGINT, self.before)
+
+    result = Pipeline("p", stages=[Handles()]).run(LocalExecutor(), initial_tasks=tasks())
+    assert (result.interrupted, result.quarantined) == (True, [])
+
+
+def test_where_nobody_watches_a_keyboard_interrupt_counts_as_ctrl_c():
+    with pytest.raises(KeyboardInterrupt):
+        reraise_interrupt(KeyboardInterrupt())
+    with watch_interrupts():
+        reraise_interrupt(KeyboardInterrupt())
+    reraise_interrupt(SystemExit())
