@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 from peak_memory import peak_mib
-from plain_readers import ReadCsv, ReadLines, ReadParquet
+from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
 from curator_core.io.compression import open_compressed
@@ -65,6 +65,34 @@ def write_repeated_text(path: Path) -> None:
     pq.write_table(pa.table({"text": text}), path, store_schema=False)
 
 
+def write_keys(path: Path) -> None:
+    """A new key in every record, after honest ones: as a table, rows times keys."""
+    path.write_text('{"a": 1}\n' * 1000 + "".join(f'{{"k{n}": 1}}\n' for n in range(9000)))
+
+
+def write_objects(path: Path) -> None:
+    items = ", ".join(f'{{"k{n % 900}": 1}}' for n in range(90_000))
+    path.write_text(f'{{"a": 1}}\n{{"l": [{items}]}}\n')
+
+
+def arrow_file(columns: Callable[[], dict[str, pa.Array]]) -> Callable[[Path], object]:
+    def write(path: Path) -> None:
+        table = pa.table(columns())
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_file(str(path), table.schema, options=options) as writer:
+            writer.write_table(table)
+
+    return write
+
+
+def runs_of(value: str, count: int) -> pa.Array:
+    return pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array([value]))
+
+
+def write_nulls(path: Path) -> None:
+    pq.write_table(pa.table({"n": pa.nulls(2**26, pa.int32())}), path)
+
+
 def write_deep_lines(path: Path) -> None:
     deep = b'{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
     path.write_bytes(GOOD + deep + b'{"a":' * 1_000_000 + b"\n" + GOOD)
@@ -97,6 +125,13 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "deep.jsonl": write_deep_lines,
     "line.jsonl": write_long_line,
     "quote.csv": lambda path: path.write_bytes(b'text,n\ngood,1\n"' + b"x\n" * (40 * MIB)),
+    "keys.jsonl": write_keys,
+    "objects.jsonl": write_objects,
+    "runs.arrow": arrow_file(lambda: {"text": runs_of("x", 2**30)}),
+    "texts.arrow": arrow_file(lambda: {"text": runs_of("x" * MIB, 3000)}),
+    "nulls.arrow": arrow_file(lambda: {"text": pa.nulls(2**30)}),
+    "wide.csv": lambda path: path.write_text(",".join(f"c{n}" for n in range(50_000)) + "\n" + "1\n" * 100_000),
+    "nulls.parquet": write_nulls,
     "text.parquet": write_repeated_text,
     "members.tar": write_archive,
     "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
@@ -113,8 +148,9 @@ def stages_for(path: Path) -> list[object]:
         return [ReadFolder(str(path)), Probe()]
     if path.suffix == ".tar":
         return [ReadLines(f"tar://*.jsonl*::{path}")]
-    if path.suffix == ".parquet":
-        return [ReadParquet(str(path)), forget_text]
+    if path.suffix in (".parquet", ".arrow"):
+        reader = ReadParquet if path.suffix == ".parquet" else ReadArrow
+        return [reader(str(path)), forget_text]
     return [ReadCsv(str(path)) if ".csv" in path.name else ReadLines(str(path))]
 
 

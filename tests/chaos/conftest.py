@@ -96,13 +96,17 @@ class World:
         if not (root / "in").exists():
             write_corpus(root / "in", files=files)
 
-    def run(self, executor=None, *, output=None, run_dir=None, **options):
+    def pipeline(self, *, output=None, workers=None):
+        """The pipeline, with so many workers for each stage at most."""
         stages = [
             ReadJsonl(str(self.root / "in"), block_bytes=1_000),
             WordCount(min_words=3, save_dropped=True),
             WRITERS[self.kind](output or self.output),
         ]
-        return Pipeline("p", stages=stages).run(executor, run_dir=run_dir or self.run_dir, **options)
+        return Pipeline("p", stages=stages if workers is None else [each.with_(max_workers=workers) for each in stages])
+
+    def run(self, executor=None, *, output=None, run_dir=None, **options):
+        return self.pipeline(output=output).run(executor, run_dir=run_dir or self.run_dir, **options)
 
     def reference(self):
         """The files of a run that nobody disturbs."""

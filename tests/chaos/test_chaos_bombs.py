@@ -23,7 +23,14 @@ EXPECTED = {
     "deep.jsonl": (2, ["InvalidJson", "InvalidJson"], "depth"),
     "line.jsonl": (2, ["RecordTooLong"], "max_record_bytes"),
     "quote.csv": (1, ["CorruptCsv"], "block_bytes"),
-    "text.parquet": (3000, [], ""),
+    "keys.jsonl": (1999, ["TooManyColumns"] * 1001, ""),  # the last record counts those beyond a thousand
+    "objects.jsonl": (2, [], ""),
+    "runs.arrow": (0, ["DecompressionBomb"], "max_expansion"),
+    "texts.arrow": (62, ["DecompressionBomb"], "max_expansion"),
+    "nulls.arrow": (0, ["DecompressionBomb"], "max_expansion"),
+    "wide.csv": (0, ["UnreadableFile"], "columns"),
+    "nulls.parquet": (7340032, ["DecompressionBomb"], "max_expansion"),
+    "text.parquet": (32, ["DecompressionBomb"], "max_expansion"),
     "members.tar": (1, ["UnreadableFile", "DecompressionBomb", "UnreadableFile"], ""),
     "pixels.png": (0, ["UnreadableImage"], "max_pixels"),
 }
@@ -52,6 +59,10 @@ def check(folder: Path, *names: str) -> None:
 
 def test_common_bombs(tmp_path):
     check(tmp_path, "bomb.jsonl.zst", "bomb.jsonl.gz", "deep.jsonl", "pixels.png")
+
+
+def test_bombs_of_columns(tmp_path):
+    check(tmp_path, "keys.jsonl", "objects.jsonl", "runs.arrow", "texts.arrow", "nulls.arrow", "wide.csv")
 
 
 @pytest.mark.chaos

@@ -1,5 +1,6 @@
 """The driver is killed, again and again, and the run goes on: the files are those of a run that nobody disturbed."""
 
+import itertools
 import random
 import shutil
 import signal
@@ -7,10 +8,14 @@ import time
 
 import pytest
 
+from curator_core.executors.cluster import import_ray
+
 RUNS = {
     "local": ["--executor", "local"],
     "threads": ["--executor", "local", "--threads", "2"],
     "streaming": ["--executor", "streaming", "--cpus", "2"],
+    "actor_pool": ["--executor", "actor_pool"],
+    "ray_data": ["--executor", "ray_data"],
 }
 
 
@@ -91,17 +96,35 @@ def test_a_driver_of_workers_that_is_asked_to_end_drains_and_goes_on(make_driver
 
 @pytest.mark.chaos
 @pytest.mark.timeout(1200)
-def test_a_driver_of_workers_that_is_killed_at_random_moments(make_driver, figures, files_of):
+def test_a_driver_of_workers_that_is_killed_at_random_moments(ray_session, make_driver, figures, files_of):
+    """Five times with a Ray of its own, which has to go with it, then on one that stays and takes its workers away."""
     driver = make_driver(seconds=0.1, files=60)
     expected = driver.reference()
-    kill_at_random(
-        driver,
-        RUNS["streaming"],
-        kills=20,
-        longest_s=1.0,
-        seed=2,
-        expected=expected,
-        figures=figures,
-        files_of=files_of,
-    )
+    options = {"longest_s": 1.0, "expected": expected, "figures": figures, "files_of": files_of}
+    kill_at_random(driver, RUNS["streaming"], kills=5, seed=2, **options)
+    for folder in ("out", "run"):
+        shutil.rmtree(driver.root / folder)
+    shared = ["--executor", "streaming", "--address", import_ray().get_runtime_context().gcs_address]
+    kill_at_random(driver, shared, kills=20, seed=3, **options)
     figures.check("driver killed at random moments, streaming")
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(900)
+def test_a_driver_that_is_killed_goes_on_with_another_executor(ray_session, make_driver, figures, files_of):
+    driver = make_driver(seconds=0.0, files=12)
+    address = import_ray().get_runtime_context().gcs_address
+    expected = driver.reference()
+    for kind in itertools.cycle(RUNS):
+        options = RUNS[kind][:2] if kind == "streaming" else RUNS[kind]
+        options = options if "local" in options else [*options, "--address", address]
+        process = driver.start(*options, "--resume", CURATOR_FAULTS="ledger.synced:kill@2")
+        _, err = process.communicate(timeout=300)
+        if process.returncode != -signal.SIGKILL:
+            break
+        figures.faults += 1
+        figures.resumes += 1
+    assert process.returncode == 3, err
+    figures.compare(files_of(driver.root / "out"), expected)
+    assert figures.faults >= len(RUNS)
+    figures.check("driver killed at every second commit, on executors in turn")

@@ -33,7 +33,8 @@ class CrashAt:
             if self.visits_left == 0:
                 self.has_crashed = True
                 self.save()
-                raise Crash
+                # Whatever a stage raises is a failure of its task, but for output that cannot be written.
+                raise OutputError("crashed") if name.startswith("commit.") else Crash
 
     def save(self):
         for name in ("out", "run"):

@@ -1,0 +1,66 @@
+"""Processes that are stopped for a while and then go on: nothing is lost, doubled or blamed on an innocent task."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from worker_kills import tally
+
+PROGRAM = Path(__file__).with_name("stopped_program.py")
+TASKS = 600
+STOP_S = 6.0  # longer than any call may last, shorter than it takes Ray to give a node up
+
+pytestmark = pytest.mark.timeout(400)
+
+
+def signed_in(folder, kind):
+    """Return the process ids that the program has left for a kind of process, once there are some."""
+    deadline = time.monotonic() + 120
+    while not (found := [int(path.name) for path in (folder / kind).glob("*")]):
+        assert time.monotonic() < deadline, f"no {kind} has started"
+        time.sleep(0.05)
+    return found
+
+
+def stop_for_a_while(pid):
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(STOP_S)
+    os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("kind", ["worker", "raylet", "driver"])
+def test_a_process_that_is_stopped_for_a_while_costs_nothing(tmp_path, kind):
+    for each in ("worker", "raylet", "driver"):
+        (tmp_path / each).mkdir()
+    log = (tmp_path / "log").open("w")
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), str(tmp_path), str(TASKS)], stdout=subprocess.PIPE, stderr=log, text=True
+    )
+    try:
+        while not (tmp_path / "under-way").exists():
+            assert process.poll() is None, (tmp_path / "log").read_text()[-3000:]
+            time.sleep(0.05)
+        victims = signed_in(tmp_path, kind)
+        stoppers = [threading.Thread(target=stop_for_a_while, args=(pid,)) for pid in victims[:2]]
+        for each in stoppers:
+            each.start()
+        for each in stoppers:
+            each.join()
+        (tmp_path / "over").touch()
+        out, _ = process.communicate(timeout=300)
+    finally:
+        process.kill()
+        log.close()
+    assert process.returncode == 0, (tmp_path / "log").read_text()[-3000:]
+    found = json.loads(out.splitlines()[-1])
+    figures = tally([tuple(each) for each in found["outputs"]], [(number, "ab") for number in range(found["given"])])
+    print(f"\n{kind} stopped for {STOP_S:g} s: {found['given']} tasks, {figures}, {found['quarantined']} quarantined")  # noqa: T201 - the figures are what the suite is for
+    assert figures == {"lost": 0, "duplicated": 0, "wrong": 0}
+    assert found["quarantined"] == []
