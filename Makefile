@@ -12,8 +12,11 @@ INSTALLED := $(VENV)/.installed
 DEMO := demo-output
 CORPUS := $(DEMO)/corpus/.built
 
+# Compiled modules are kept even where the environment says otherwise: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
-.PHONY: help venv test chaos lint format types demo test-versions test-lowest clean
+.PHONY: help venv test chaos soak lint format types demo test-versions test-lowest clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +37,10 @@ test: $(INSTALLED) ## run all tests
 # In two processes, as the tests; what a test prints, its figures, comes at the end.
 chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files
 	$(RUN) -m pytest -m chaos -rP --durations=10 $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
+
+# With very many seeds: for a night, or before a release.
+soak: $(INSTALLED) ## run the fault tests and simulations of very many seeds, which takes hours
+	$(RUN) -m pytest -m soak -rP --durations=10 $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
 lint: $(INSTALLED) ## check style and formatting
 	$(RUN) -m ruff check

@@ -15,6 +15,7 @@ FAMILIES = {
     "e": "a producer ten times as fast as its consumer, 4 MB a task: peak of the object store",
     "f": "a fast stage before one whose workers start slowly: time against the ideal",
     "g": "a light text pipeline of 13 stages on this machine's cores, against one process",
+    "h": "thirty stages kept apart on two CPUs: seconds to the first output, for which thirty processes must start",
 }
 PEERS = ("xenna", "ray_data")
 SLOTS = 7
@@ -103,6 +104,7 @@ def full_cases() -> list[Case]:
         Case("f", everyone, Workload(500, (5.0, 200.0), setup_s=(0.0, 10.0)), SLOTS),
         Case("g fused", ("ours", "local"), is_fused=True, text_megabytes=400, limit_s=300),
         Case("g apart", ("ours",), text_megabytes=400, limit_s=300),
+        Case("h", both, Workload(100, (0.0,) * 30), 2),
     ]
 
 
@@ -122,6 +124,7 @@ def quick_cases() -> list[Case]:
         Case("c held", ("ours",), Workload(200, SERVICE_MS), SLOTS, is_held=True),
         Case("f", ("ours",), Workload(100, (5.0, 200.0), setup_s=(0.0, 3.0)), SLOTS),
         Case("e", ("ours",), Workload(100, (3.0, 30.0), payload_bytes=4 * 10**6), 2),
+        Case("h", both, Workload(20, (0.0,) * 6), 2),
     ]
 
 
