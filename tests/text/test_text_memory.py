@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-SMALL_MB, LARGE_MB = 8, 40
-MOST_GROWTH_MB = 16
-"""Half of what there is more to read, and several times what allocators keep."""
+SMALL_MB, LARGE_MB = 8, 72
+MAX_GROWTH_MB = 32
+"""Half of what the second run reads more than the first, and twice what allocators were seen to keep."""
 PROSE = "It is the habit of the sea to be calm in the morning and wild at night, and that is how we have known it. "
 
 _PROGRAM = r"""
@@ -36,7 +36,7 @@ for size in sys.argv[2:]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
-def test_five_times_the_input_takes_the_same_memory(tmp_path):
+def test_nine_times_the_input_takes_the_same_memory(tmp_path):
     def fill(name, size_mb):
         with (tmp_path / f"{name}.jsonl").open("w") as file:
             for number in range(size_mb * 1000):
@@ -48,4 +48,4 @@ def test_five_times_the_input_takes_the_same_memory(tmp_path):
     command = [sys.executable, "-c", _PROGRAM, str(tmp_path), "small", "large"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     small, large = map(float, done.stdout.split())
-    assert large - small < MOST_GROWTH_MB, (small, large)
+    assert large - small < MAX_GROWTH_MB, (small, large)
