@@ -1,6 +1,7 @@
 """Shared by all tests: hypothesis settings, and one Ray, which takes seconds to start."""
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,9 @@ os.environ["CURATOR_EXECUTOR"] = "local"
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("curator", deadline=None)
 settings.load_profile("curator")
+
+# A shell starts background jobs with the signal ignored, and all processes that they start inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 INSTALL_FOLDER = HERE / "install"

@@ -85,3 +85,13 @@ def test_where_nobody_watches_a_keyboard_interrupt_counts_as_ctrl_c():
     with watch_interrupts():
         reraise_interrupt(KeyboardInterrupt())
     reraise_interrupt(SystemExit())
+
+
+def test_a_process_that_ignores_the_signal_has_no_ctrl_c():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        result = Pipeline("p", stages=[RaisesIt()]).run(LocalExecutor(max_attempts=1), initial_tasks=tasks())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [record.error_type for record in result.quarantined] == ["KeyboardInterrupt"]
+    assert not result.interrupted

@@ -69,11 +69,12 @@ def reraise_interrupt(error: BaseException) -> None:
     """Raise an error again that a signal has raised, or that a stage has made of one; leave all others to the caller.
 
     Where nobody watches, or somebody has replaced the handler, any ``KeyboardInterrupt`` of the main thread counts as
-    Ctrl-C.
+    Ctrl-C, unless the process ignores the signal, as a background job of a shell script does.
     """
     if _is_worker or threading.current_thread() is not threading.main_thread():
         return
-    is_watched = bool(_active) and signal.getsignal(signal.SIGINT) is _active[-1]
+    handler = signal.getsignal(signal.SIGINT)
+    is_watched = handler is signal.SIG_IGN or (bool(_active) and handler is _active[-1])
     if isinstance(error, KeyboardInterrupt) and not is_watched:
         raise error
     for watch in _active:
