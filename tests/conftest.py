@@ -20,7 +20,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 INSTALL_FOLDER = HERE / "install"
-RAY_FOLDERS = {HERE / "core" / "executors", HERE / "core" / "streaming"}
+RAY_FIXTURES = ("ray_session", "make_executor", "make_ray_executor")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -44,14 +44,17 @@ def group_of(path):
     file = HERE.parent / path
     if INSTALL_FOLDER in file.parents:
         return "install"
-    uses_ray = RAY_FOLDERS.intersection(file.parents) or "ray_session" in file.read_text(encoding="utf-8")
-    return "ray" if uses_ray else None
+    text = file.read_text(encoding="utf-8")
+    return "ray" if any(name in text for name in RAY_FIXTURES) else None
 
 
 @pytest.fixture(scope="session")
 def ray_session():
-    """A quiet Ray with four logical CPUs and GPUs; executors made without cpus and gpus join it."""
+    """A quiet Ray with two logical CPUs and four GPUs; executors made without cpus and gpus join it.
+
+    A run starts a worker for each CPU, and a worker is a process that takes most of a second to start.
+    """
     from curator_core.executors.cluster import connect
 
-    with connect(cpus=4, gpus=4) as cluster:
+    with connect(cpus=2, gpus=4) as cluster:
         yield cluster

@@ -112,7 +112,7 @@ def test_a_running_ray_is_reused_and_left_running(ray_session):
 
     with connect() as cluster:
         assert cluster.nodes == ray_session.nodes
-    with connect(cpus=4, address=ray.get_runtime_context().gcs_address):
+    with connect(cpus=2, address=ray.get_runtime_context().gcs_address):
         pass
     assert ray.is_initialized()
 
@@ -120,7 +120,7 @@ def test_a_running_ray_is_reused_and_left_running(ray_session):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"cpus": 5}, "with 4 cpus, but cpus is 5"),
+        ({"cpus": 5}, "with 2 cpus, but cpus is 5"),
         ({"gpus": 1}, "with 4 gpus, but gpus is 1"),
         ({"address": "head:6379"}, "but address is 'head:6379'"),
     ],

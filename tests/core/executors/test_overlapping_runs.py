@@ -13,6 +13,7 @@ from curator_core import (
     Pipeline,
     ProcessingStage,
     RayDataExecutor,
+    Resources,
     StreamingExecutor,
 )
 
@@ -28,6 +29,7 @@ EXECUTORS = {
     "ray_data": lambda: RayDataExecutor(actors_per_stage=1),
     "streaming": StreamingExecutor,
 }
+HALF_A_CPU = Resources(cpus=0.5)  # so that the workers of two runs fit on the two CPUs of the tests' Ray
 
 
 @pytest.fixture(params=EXECUTORS)
@@ -40,6 +42,8 @@ def executor(request):
 class SlowStart(ProcessingStage[FileGroupTask, FileGroupTask]):
     """Takes longest for the first file of a run, so that outputs finish in another order than they began."""
 
+    resources = HALF_A_CPU
+
     def num_workers(self):
         return 2
 
@@ -49,6 +53,8 @@ class SlowStart(ProcessingStage[FileGroupTask, FileGroupTask]):
 
 
 class Same(ProcessingStage[FileGroupTask, FileGroupTask]):
+    resources = HALF_A_CPU
+
     def num_workers(self):
         return 1
 

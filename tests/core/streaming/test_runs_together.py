@@ -38,7 +38,7 @@ def test_a_second_run_that_finds_no_gpu_is_refused_instead_of_waiting_for_the_fi
     first = stream_plan(gpu_pipeline(3).build(), StreamingExecutor(), state=RunState(), initial_tasks=tasks())
     with closing(first):
         next(first)
-        with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=4 free"):
+        with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=2 free"):
             gpu_pipeline(3).run(executor=StreamingExecutor(), initial_tasks=tasks())
     assert numbers(gpu_pipeline(3).run(executor=StreamingExecutor(), initial_tasks=tasks())) == list(range(20))
 
@@ -69,7 +69,7 @@ def test_gpus_that_another_job_takes_between_look_and_start_end_the_run_with_a_r
     monkeypatch.setattr(reservation, "_settled", lambda nodes: whole)  # what was free a moment ago
     monkeypatch.setattr(reservation, "_PATIENCE_S", 1.0)
     try:
-        with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=4 free"):
+        with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=2 free"):
             gpu_pipeline(1).run(executor=StreamingExecutor(), initial_tasks=tasks())
     finally:
         for each in others:

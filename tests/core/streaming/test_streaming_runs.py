@@ -209,10 +209,10 @@ def test_setup_runs_once_per_node_and_per_worker_and_teardown_at_the_end(tmp_pat
         def teardown(self):
             self.note("end")
 
-    Pipeline("p", stages=[Framed(str(tmp_path)).with_(workers=3)]).run(StreamingExecutor(), initial_tasks=tasks(100))
+    Pipeline("p", stages=[Framed(str(tmp_path)).with_(workers=2)]).run(StreamingExecutor(), initial_tasks=tasks(100))
     names = [path.name.partition("-")[0] for path in tmp_path.iterdir()]
     assert names.count("node") == 1
-    assert names.count("worker") == names.count("end") == 3
+    assert names.count("worker") == names.count("end") == 2
 
 
 def test_nonsense_arguments_are_refused():
