@@ -1,11 +1,16 @@
-"""Ctrl-C ends a run wherever it strikes; a KeyboardInterrupt that a stage raises by itself does not."""
+"""Signals end a run wherever they strike; a KeyboardInterrupt or SystemExit that a stage raises by itself does not."""
 
 import signal
+import sys
 
 import pytest
 
-from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
-from curator_core.interrupts import reraise_interrupt, watch_interrupts
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task, interrupts
+from curator_core.cli.interruption import stop_on_signal
+from curator_core.interrupts import expect_no_interrupts, reraise_interrupt, watch_interrupts
+from curator_core.run import RunState
+from curator_core.runner import StageRunner
+from curator_core.worker_state import WorkerState
 
 
 def tasks():
@@ -95,3 +100,62 @@ def test_a_process_that_ignores_the_signal_has_no_ctrl_c():
         signal.signal(signal.SIGINT, before)
     assert [record.error_type for record in result.quarantined] == ["KeyboardInterrupt"]
     assert not result.interrupted
+
+
+class IsTold(ProcessingStage[Task, Task]):
+    """Gets SIGTERM, once or twice, while it works on task 2 for the first time."""
+
+    signals = 1
+    is_told = False
+
+    def process(self, task):
+        if task.data == 2 and not self.is_told:
+            self.is_told = True
+            for _ in range(self.signals):
+                signal.raise_signal(signal.SIGTERM)
+        return task
+
+
+class IsToldTwice(IsTold):
+    signals = 2
+
+
+@pytest.fixture
+def exit_on_sigterm():
+    """Exit on SIGTERM as many programs do, and as Ray makes its workers do; returns the handler."""
+
+    def on_signal(number, frame):
+        sys.exit(143)
+
+    before = signal.signal(signal.SIGTERM, on_signal)
+    yield on_signal
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_a_second_sigterm_ends_the_run_and_costs_no_task(tmp_path):
+    pipeline = Pipeline("p", stages=[IsToldTwice().with_(max_attempts=1)])
+    state = RunState(tmp_path)
+    with stop_on_signal(state.stop_requested) as interruption:
+        stopped = pipeline.run(LocalExecutor(), initial_tasks=tasks(), state=state)
+    assert (stopped.interrupted, stopped.quarantined, interruption.exit_code) == (True, [], 143)
+    resumed = pipeline.run(LocalExecutor(), initial_tasks=tasks(), run_dir=tmp_path, resume=True)
+    assert [task.data for task in resumed] == [0, 1, 2, 3, 4]
+    assert resumed.quarantined == []
+
+
+def test_a_program_that_exits_on_sigterm_exits_in_a_stage_too(exit_on_sigterm):
+    with pytest.raises(SystemExit, match="143"):
+        Pipeline("p", stages=[IsTold()]).run(LocalExecutor(), initial_tasks=tasks())
+    assert signal.getsignal(signal.SIGTERM) is exit_on_sigterm
+
+
+def test_a_worker_that_is_told_to_end_does_so(exit_on_sigterm, monkeypatch):
+    monkeypatch.setattr(interrupts, "_is_worker", False)
+    monkeypatch.setattr(interrupts, "_active", [])
+    expect_no_interrupts()
+    state = WorkerState()
+    outputs = StageRunner(IsTold(), state).run(tasks())
+    with pytest.raises(SystemExit, match="143"):
+        list(outputs)
+    assert [task.data for task in StageRunner(RaisesIt(), state, max_attempts=1).run(tasks())] == [0, 1, 3, 4]
+    assert [record.error_type for record in state.take()[1]] == ["KeyboardInterrupt"]

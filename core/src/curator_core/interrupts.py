@@ -1,8 +1,8 @@
-"""Tell Ctrl-C from a ``KeyboardInterrupt`` that a stage raises by itself.
+"""Tell errors that a signal raises from those that a stage raises by itself.
 
 A stage may raise anything, ``SystemExit`` and ``KeyboardInterrupt`` included, and that is a failure of the task it was
-given. But where stages run in the driver's main thread, a signal raises ``KeyboardInterrupt`` in the middle of a stage
-as well, and that ends the run.
+given. But where stages run in the main thread, the handler of a signal raises in the middle of a stage as well: Ctrl-C,
+and SIGTERM under many programs' handlers and in every worker of Ray. That ends the run or the worker.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ __all__ = ["expect_no_interrupts", "reraise_interrupt", "watch_interrupts"]
 
 
 class _Watch:
-    """A handler of SIGINT that notes what the handler before it raises."""
+    """A handler of a signal that notes what the handler before it raises."""
 
-    def __init__(self, before: Any) -> None:
+    def __init__(self, number: signal.Signals, before: Any) -> None:
+        self.number = number
         self.before = before
         self.raised: BaseException | None = None
 
@@ -38,44 +39,57 @@ _is_worker = False
 
 
 def expect_no_interrupts() -> None:
-    """Declare this process a worker: nobody presses Ctrl-C there, and the driver decides when it ends."""
+    """Declare this process a worker: nobody presses Ctrl-C there, but SIGTERM ends it, by an error that Ray raises."""
     global _is_worker  # noqa: PLW0603 - a fact about the process
     _is_worker = True
+    _start_watch(signal.SIGTERM)
 
 
 @contextmanager
 def watch_interrupts() -> Iterator[None]:
     """While this is active, errors that a signal has raised are known to :func:`reraise_interrupt`.
 
-    What the signal does stays the same. Outside of the main thread, which no signal interrupts, nothing is done.
+    What the signals do stays the same. Outside of the main thread, which no signal interrupts, nothing is done.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    watch = _Watch(before)
-    signal.signal(signal.SIGINT, watch)
-    _active.append(watch)
+    watches = [_start_watch(number) for number in (signal.SIGINT, signal.SIGTERM)]
     try:
         yield
     finally:
-        _active.remove(watch)
-        is_main = threading.current_thread() is threading.main_thread()  # a generator may be closed by another thread
-        if is_main and signal.getsignal(signal.SIGINT) is watch:
-            signal.signal(signal.SIGINT, before)
+        for watch in watches:
+            if watch is not None:
+                _end_watch(watch)
+
+
+def _start_watch(number: signal.Signals) -> _Watch | None:
+    """Watch a signal, unless this is not the main thread or the signal has no handler that could raise."""
+    before = signal.getsignal(number)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        return None
+    watch = _Watch(number, before)
+    signal.signal(number, watch)
+    _active.append(watch)
+    return watch
+
+
+def _end_watch(watch: _Watch) -> None:
+    _active.remove(watch)
+    handler: Any = signal.getsignal(watch.number)
+    is_main = threading.current_thread() is threading.main_thread()  # a generator may be closed by another thread
+    if is_main and handler is watch:
+        signal.signal(watch.number, watch.before)
 
 
 def reraise_interrupt(error: BaseException) -> None:
     """Raise an error again that a signal has raised, or that a stage has made of one; leave all others to the caller.
 
     Where nobody watches, or somebody has replaced the handler, any ``KeyboardInterrupt`` of the main thread counts as
-    Ctrl-C, unless the process ignores the signal, as a background job of a shell script does.
+    Ctrl-C, unless the process is a worker or ignores the signal, as a background job of a shell script does.
     """
-    if _is_worker or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():
         return
     handler = signal.getsignal(signal.SIGINT)
-    is_watched = handler is signal.SIG_IGN or (bool(_active) and handler is _active[-1])
-    if isinstance(error, KeyboardInterrupt) and not is_watched:
+    is_known = _is_worker or handler is signal.SIG_IGN or any(handler is watch for watch in _active)
+    if isinstance(error, KeyboardInterrupt) and not is_known:
         raise error
     for watch in _active:
         if watch.raised is not None and watch.raised in _chain(error):

@@ -1,6 +1,7 @@
 """Workers that die: the tasks they had are repeated, and one that kills workers is found and kept aside."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def test_taking_a_call_apart_finds_the_guilty_task_alone(count, data, max_deaths
 
 
 class DiesOn(ProcessingStage[Task, Task]):
-    """Ends its own process on one task: always, or the first time only."""
+    """Ends its own process on one task: always, or the first time only, and then as a node that shuts down does."""
 
     def __init__(self, guilty: int, folder: str | None = None) -> None:
         self.guilty = guilty
@@ -45,10 +46,11 @@ class DiesOn(ProcessingStage[Task, Task]):
     def process(self, task):
         if task.data == self.guilty:
             marker = None if self.folder is None else Path(self.folder) / "died"
-            if marker is None or not marker.exists():
-                if marker is not None:
-                    marker.touch()
+            if marker is None:
                 os._exit(1)
+            if not marker.exists():
+                marker.touch()
+                signal.raise_signal(signal.SIGTERM)
         return task
 
 
@@ -62,7 +64,7 @@ def test_a_worker_that_dies_costs_nothing(ray_session, tmp_path):
     )
     assert [task.data for task in result] == list(range(12))
     stats = result.stats["DiesOn"]
-    assert (stats.tasks_in, stats.tasks_out, result.quarantined) == (12, 12, [])
+    assert (stats.tasks_in, stats.tasks_out, stats.failures, result.quarantined) == (12, 12, 0, [])
 
 
 def test_a_task_that_kills_workers_is_quarantined_and_the_rest_goes_on(ray_session):

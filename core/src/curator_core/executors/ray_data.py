@@ -98,8 +98,8 @@ class RayDataExecutor(Executor):
         from curator_core.executors.ray_data_blocks import write_block
 
         with ExitStack() as cleanup:
-            cleanup.enter_context(watch_interrupts())
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
+            cleanup.enter_context(watch_interrupts())  # now: Ray may have set a handler for SIGTERM
             run = prepare_run(
                 fuse(plan.stages[count:]),
                 cluster,
