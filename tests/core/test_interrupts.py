@@ -41,6 +41,18 @@ class RaisesIt(ProcessingStage[Task, Task]):
         return task
 
 
+@pytest.fixture
+def exit_on_sigterm():
+    """Exit on SIGTERM as many programs do, and as Ray makes its workers do; returns the handler."""
+
+    def on_signal(number, frame):
+        sys.exit(143)
+
+    before = signal.signal(signal.SIGTERM, on_signal)
+    yield on_signal
+    signal.signal(signal.SIGTERM, before)
+
+
 @pytest.mark.parametrize("stage", [PressesCtrlC(), TurnsIntoError(), PressesCtrlC().with_(batch_size=2)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_in_a_stage_ends_the_run(stage, threads):
@@ -92,6 +104,16 @@ def test_where_nobody_watches_a_keyboard_interrupt_counts_as_ctrl_c():
     reraise_interrupt(SystemExit())
 
 
+def test_streams_that_end_in_the_order_they_began_leave_no_handler_behind(exit_on_sigterm):
+    streams = [Pipeline("p", stages=[RaisesIt()]).stream(LocalExecutor(), initial_tasks=tasks()) for _ in range(3)]
+    for stream in streams:
+        next(stream)
+    for stream in streams:
+        stream.close()
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert handlers == [signal.default_int_handler, exit_on_sigterm]
+
+
 def test_a_process_that_ignores_the_signal_has_no_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -118,18 +140,6 @@ class IsTold(ProcessingStage[Task, Task]):
 
 class IsToldTwice(IsTold):
     signals = 2
-
-
-@pytest.fixture
-def exit_on_sigterm():
-    """Exit on SIGTERM as many programs do, and as Ray makes its workers do; returns the handler."""
-
-    def on_signal(number, frame):
-        sys.exit(143)
-
-    before = signal.signal(signal.SIGTERM, on_signal)
-    yield on_signal
-    signal.signal(signal.SIGTERM, before)
 
 
 def test_a_second_sigterm_ends_the_run_and_costs_no_task(tmp_path):

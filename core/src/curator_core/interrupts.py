@@ -73,6 +73,9 @@ def _start_watch(number: signal.Signals) -> _Watch | None:
 
 def _end_watch(watch: _Watch) -> None:
     _active.remove(watch)
+    for other in _active:
+        if other.before is watch:  # of a stream that began later and is still open
+            other.before = watch.before
     handler: Any = signal.getsignal(watch.number)
     is_main = threading.current_thread() is threading.main_thread()  # a generator may be closed by another thread
     if is_main and handler is watch:
