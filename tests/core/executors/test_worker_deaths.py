@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, RayDataExecutor, StreamingExecutor, Task
+from curator_core import (
+    ActorPoolExecutor,
+    Pipeline,
+    ProcessingStage,
+    RayDataExecutor,
+    Resources,
+    StreamingExecutor,
+    Task,
+)
 from curator_core.errors import StageError
 from curator_core.executors.pool_calls import Call, after_death
 from curator_core.executors.stored_tasks import Slice
@@ -141,3 +149,30 @@ def test_a_worker_that_cannot_be_set_up_costs_no_task_where_another_can(ray_sess
     warned = [record.getMessage() for record in caplog.records if "could not be set up" in record.getMessage()]
     assert warned
     assert all("FileExistsError" in each for each in warned)
+
+
+class NeedsThreeWorkers(ProcessingStage[Task, Task]):
+    """Dies in its first worker and cannot be set up in the second; each wants all GPUs of the cluster."""
+
+    resources = Resources(gpus=4)
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+
+    def setup(self, worker):
+        self.number = len(list(self.folder.iterdir()))
+        (self.folder / str(self.number)).touch()
+        if self.number == 1:
+            raise OSError("the device is in use")
+
+    def process(self, task):
+        if self.number == 0:
+            os._exit(1)
+        return task
+
+
+def test_a_worker_that_cannot_be_set_up_makes_room_for_its_replacement(ray_session, tmp_path):
+    executor = ActorPoolExecutor(actors_per_stage=1)
+    result = Pipeline("p", stages=[NeedsThreeWorkers(str(tmp_path))]).run(executor, initial_tasks=numbers(3))
+    assert [task.data for task in result] == [0, 1, 2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]

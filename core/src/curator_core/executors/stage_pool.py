@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,12 @@ class _Running:
     reply: Any
 
 
+@dataclass(frozen=True)
+class _Worker:
+    options: dict[str, Any]
+    lease: str
+
+
 class StagePool:
     """Runs calls on as many actors as have started.
 
@@ -114,8 +121,8 @@ class StagePool:
         self._put_aside: list[dict[str, Any]] = []  # of workers that failed before any was set up
         self._class = self._ray.remote(PoolWorker)
         self._pool: Any = ActorPool([])
-        self._options: dict[Any, dict[str, Any]] = {}
-        self._leases: dict[Any, str] = {}
+        self._workers: dict[Any, _Worker] = {}  # by handle; Ray ends an actor whose handle is gone, and frees its GPUs
+        self._numbers = itertools.count()
         self._starting: dict[Any, Any] = {}
         self._running: dict[tuple[int, ...], _Running] = {}
         for each in options:
@@ -138,7 +145,7 @@ class StagePool:
         """Wait until a worker has started or a call has come back."""
         pending = [*self._starting, *(each.reply for each in self._running.values())]
         while not self._ray.wait(pending, num_returns=1, timeout=_REMIND_S, fetch_local=False)[0]:
-            if len(self._starting) == len(self._options):
+            if len(self._starting) == len(self._workers):
                 _log.warning(
                     "no worker of stage %r has started for %.0f s; is the cluster full?",
                     self._settings.name,
@@ -191,27 +198,29 @@ class StagePool:
     def close(self) -> list[WorkerReport]:
         """Tear down the workers that live and end all; those that take too long are killed."""
         # Also those that are starting: one may be set up already without having been heard of.
-        closing = [actor.close.remote() for actor in self._options]
+        closing = [actor.close.remote() for actor in self._workers]
         ready, _ = self._ray.wait(closing, num_returns=len(closing), timeout=_GRACE_S) if closing else ([], [])
         reports: list[WorkerReport] = []
         for reply in ready:
             with contextlib.suppress(self._ray.exceptions.RayError):  # died meanwhile: nothing left to tear down
                 reports.append(self._ray.get(reply))
-        for actor in self._options:
-            self._kill(actor)
-        self._options.clear()
+        for actor in list(self._workers):
+            self._release(actor)
+            self._ray.kill(actor)
         self._running.clear()
         return reports
 
     def _start(self, options: dict[str, Any]) -> None:
         actor = self._class.options(max_restarts=0, max_task_retries=0, **options).remote(self._settings)
-        self._options[actor] = options
-        lease = self._leases[actor] = f"{self._settings.name}-{len(self._leases)}"
+        lease = f"{self._settings.name}-{next(self._numbers)}"
+        self._workers[actor] = _Worker(options, lease)
         self._starting[actor.open.remote(lease)] = actor
 
-    def _kill(self, actor: Any) -> None:
-        end_lease(self._settings.run_id, self._leases[actor])
-        self._ray.kill(actor)
+    def _release(self, actor: Any) -> dict[str, Any]:
+        """Let a worker write no more files and forget it; return its options, for another one."""
+        worker = self._workers.pop(actor)
+        end_lease(self._settings.run_id, worker.lease)
+        return worker.options
 
     def _send(self, actor: Any, call: Call) -> Any:
         bounds = [(each.start, each.stop) for each in call.slices]
@@ -221,7 +230,7 @@ class StagePool:
         return reply
 
     def _restart_failed(self, actor: Any, error: Exception) -> None:
-        options = self._options.pop(actor)
+        options = self._release(actor)
         self._failed_starts += 1
         if self._failed_starts >= self._max_deaths:
             raise StageError(
@@ -234,14 +243,14 @@ class StagePool:
     def _setup_failed(self, actor: Any, report: WorkerReport) -> WorkerReport:
         """Try again if a worker of the stage has been set up; return the report, with the error where it is final."""
         assert report.error is not None
-        options = self._options.pop(actor)
+        options = self._release(actor)
         actor.close.remote()
         self._failed_setups += 1
         if not self._has_started:
             self._put_aside.append(options)
         elif self._failed_setups < self._max_deaths:
             self._start(options)
-        if not self._options:
+        if not self._workers:
             return report
         _log.warning("a worker of stage %r could not be set up: %s", self._settings.name, report.error.summary)
         return replace(report, error=None)
@@ -256,8 +265,9 @@ class StagePool:
             if not calls:
                 on_guilty(each.call, _death_of(self._settings.name, self._max_deaths))
             repeated += calls
-            self._kill(each.actor)  # it may only be out of reach
-            self._start(self._options.pop(each.actor))
+            options = self._release(each.actor)
+            self._ray.kill(each.actor)  # it may only be out of reach
+            self._start(options)
         self._remove_from_pool({each.actor for each in dead})
         return repeated
 
