@@ -153,7 +153,7 @@ class StageRunner:
     def refuse(self, output: Task[Any], error: BaseException) -> None:
         """Take an output back that cannot leave this process, and apply the policy to it.
 
-        What the stage made it of is not at hand any more, so that it cannot be retried from quarantine.
+        What the stage made it of is not at hand any more, so that a retry processes its whole source again.
         """
         cause = error.__cause__ or error
         unfit = UnpicklableOutputError(
@@ -163,10 +163,10 @@ class StageRunner:
         unfit.__cause__ = cause
         self.stats.unmade(output)
         self.stats.add(failures=1)
-        if self._progress is not None:
-            self._progress.lost(output)
         record = record_for_task(self.stage.name, output, unfit, attempts=1, worker=self._worker)
         self._settle(record, None, cause=unfit)
+        if self._progress is not None:  # now: it may be all that its source still lacked to be done
+            self._progress.lost(output)
 
     def _counted(self, outputs: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         for output in outputs:

@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import threading
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,8 +12,12 @@ from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.errors import ConfigError, LedgerError, ResumeError, StageError
+from curator_core.executors.shipping import dumps
 from curator_core.io import ListFiles
-from curator_core.ledger.ledger_file import read_ledger
+from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.ledger.run_ledger import RunLedger
+from curator_core.run import RunState
+from curator_core.runner import StageRunner
 from curator_text import ReadJsonl, WriteJsonl
 
 
@@ -336,3 +342,26 @@ def test_files_listed_twice_are_two_sources(corpus):
     result = pipeline.run(run_dir=corpus.run_dir)
     assert len({task.task_id for task in result}) == len(result) == len(read_ledger(corpus.ledger).done)
     assert pipeline.run(run_dir=corpus.run_dir, resume=True).was_finished
+
+
+class MakesLock(ProcessingStage[EmptyTask, Task]):
+    """A source task that cannot be pickled, as Ray Data must."""
+
+    def process(self, task):
+        return Task(data=threading.Lock())
+
+
+@pytest.mark.parametrize(("on_error", "done"), [("raise", 0), ("quarantine", 1)])
+def test_a_source_that_cannot_be_sent_is_done_when_it_is_in_quarantine_not_when_it_ends_the_run(
+    tmp_path, on_error, done
+):
+    ledger = tmp_path / "ledger.jsonl"
+    state = RunState(tmp_path)
+    state.ledger = RunLedger(LedgerFile(ledger, [line_of(header({}))]))
+    state.ledger.start(2)
+    runner = StageRunner(MakesLock(), state, on_error=on_error, progress=state.progress_of(0))
+    with suppress(StageError):
+        assert list(runner.portable(runner.run([EmptyTask()]), dumps)) == []
+    state.ledger.commit()
+    state.ledger.close()
+    assert (len(read_ledger(ledger).done), state.quarantined_count) == (done, done)
