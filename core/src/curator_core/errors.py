@@ -146,7 +146,7 @@ class OutputError(StageError):
 
 
 class UnpicklableOutputError(StageError):
-    """A stage made a task that cannot leave its worker process, because something in it cannot be pickled."""
+    """A stage made a task that cannot leave its worker process, because it cannot be pickled or unpickled."""
 
 
 class WorkerDiedError(StageError):

@@ -445,13 +445,22 @@ def test_an_error_that_cannot_be_pickled_or_shown_is_kept_with_what_is_known_of_
     assert (record.error_type, record.task_id) == ("UntellableError", "2")
 
 
+class OneWayError(Exception):
+    """Can be pickled, but not be made again of what is pickled."""
+
+    def __init__(self, what, why) -> None:
+        super().__init__(f"{what}: {why}")
+
+
 class LeavesLocks(ProcessingStage[Task, Task]):
-    """Makes three tasks of one; a task of number 5 has one in the middle that cannot be pickled."""
+    """Makes three tasks of one; those of numbers 5 and 7 have one in the middle that cannot be sent."""
 
     def process(self, task):
         made = [task.with_data((task.data, n)) for n in range(3)]
         if task.data == 5:
             made[1] = task.with_data(threading.Lock())
+        elif task.data == 7:
+            made[1].meta = {"warning": OneWayError("row 1", "too long")}
         return made
 
 
@@ -460,7 +469,7 @@ class LeadsOn(ProcessingStage[Task, Task]):
         return task
 
 
-LOCKLESS = [(n, k) for n in range(9) for k in range(3) if (n, k) != (5, 1)]
+LOCKLESS = [(n, k) for n in range(9) for k in range(3) if (n, k) not in {(5, 1), (7, 1)}]
 
 
 @pytest.mark.parametrize("stages", [[LeadsOn(), LeavesLocks()], [LeavesLocks(), LeadsOn().with_(fuse=False)]])
@@ -471,19 +480,21 @@ def test_an_output_that_cannot_leave_its_worker_is_quarantined_by_the_stage_that
         make_ray_executor(), initial_tasks=[Task(data=n) for n in range(9)], run_dir=tmp_path
     )
     assert [task.data for task in result] == LOCKLESS
-    (record,) = result.quarantined
-    assert (record.stage, record.task_id, record.error_type) == ("LeavesLocks", "5/1", "UnpicklableOutputError")
-    assert "cannot pickle '_thread.lock' object" in record.message
+    records = sorted(result.quarantined, key=lambda record: record.task_id)
+    found = [(record.stage, record.task_id, record.error_type) for record in records]
+    assert found == [("LeavesLocks", task_id, "UnpicklableOutputError") for task_id in ("5/1", "7/1")]
+    assert "cannot pickle '_thread.lock' object" in records[0].message
+    assert "missing 1 required positional argument: 'why'" in records[1].message
     stats = result.stats["LeavesLocks"]
-    assert (stats.tasks_in, stats.tasks_out, stats.quarantined) == (9, 26, 1)
-    assert json.loads((tmp_path / "result.json").read_text())["quarantined"] == 1
+    assert (stats.tasks_in, stats.tasks_out, stats.quarantined) == (9, 25, 2)
+    assert json.loads((tmp_path / "result.json").read_text())["quarantined"] == 2
 
 
 def test_an_output_that_cannot_leave_its_worker_is_skipped_or_raised_by_policy(make_ray_executor):
     tasks = [Task(data=n) for n in range(9)]
     result = Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="skip"), initial_tasks=tasks)
     assert ([task.data for task in result], result.quarantined) == (LOCKLESS, [])
-    with pytest.raises(StageError, match=r"'LeavesLocks' failed on task 5/1: UnpicklableOutputError: .* cannot leave"):
+    with pytest.raises(StageError, match=r"'LeavesLocks' failed on task [57]/1: UnpicklableOutputError: .*cannot"):
         Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="raise"), initial_tasks=tasks)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from curator_core.executors.shipping import dumps
+from curator_core.executors.shipping import check_readable, dumps
 from curator_core.executors.stage_worker import StageWorker, WorkerReport
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ _BLOCK_TASKS = 1_024
 _BLOCK_BYTES = 16 << 20
 
 
-def write_block(items: Sequence[Task[Any] | WorkerReport]) -> pa.Table:
-    """Return tasks and reports as a table with a row for each."""
-    return _table([dumps(item) for item in items])
+def write_block(tasks: Sequence[Task[Any]]) -> pa.Table:
+    """Return tasks as a table with a row for each."""
+    return _table([_pickled(task) for task in tasks])
 
 
 def read_block(block: pa.Table) -> Iterator[Task[Any] | WorkerReport]:
-    """Yield what :func:`write_block` got."""
+    """Yield what :func:`write_block` got, and workers' reports."""
     for value in block.column(_COLUMN):
         yield pickle.loads(value.as_buffer())  # noqa: S301 - written by our own processes
 
@@ -59,7 +59,7 @@ class DataWorker:
             if opened.error is not None:  # the driver ends the run; every block until then says so again
                 self._opened = opened
                 return
-        for made in self._worker.run([item for item in items if not isinstance(item, WorkerReport)], dumps):
+        for made in self._worker.run([item for item in items if not isinstance(item, WorkerReport)], _pickled):
             yield made if isinstance(made, bytes) else dumps(made)
 
     def __del__(self) -> None:
@@ -79,6 +79,12 @@ def _blocks(items: Iterable[bytes]) -> Iterator[pa.Table]:
             rows, size_bytes = [], 0
     if rows:
         yield _table(rows)
+
+
+def _pickled(task: Task[Any]) -> bytes:
+    pickled = dumps(task)
+    check_readable([task], pickled)
+    return pickled
 
 
 def _table(rows: list[bytes]) -> pa.Table:

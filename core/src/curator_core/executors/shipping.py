@@ -9,16 +9,21 @@ import sys
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import CuratorError, PipelineError, StageError
 from curator_core.executors.search_path import driver_search_path
 
 if TYPE_CHECKING:
-    from curator_core.stage import ProcessingStage
+    from collections.abc import Sequence
 
-__all__ = ["PackedError", "PackedStage", "dumps", "pack_error", "pack_stage", "pickler_class"]
+    from curator_core.stage import ProcessingStage
+    from curator_core.tasks import Task
+
+__all__ = ["PackedError", "PackedStage", "check_readable", "dumps", "pack_error", "pack_stage", "pickler_class"]
+
+_PLAIN = frozenset((NoneType, bool, int, float, str, bytes))
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,20 @@ def dumps(value: Any) -> bytes:
     file = io.BytesIO()
     pickler_class()(file, protocol=5).dump(value)
     return file.getvalue()
+
+
+def check_readable(tasks: Sequence[Task[Any]], pickled: Any, buffers: Sequence[Any] = ()) -> None:
+    """Unpickle tasks on trial: some objects, exceptions above all, can be pickled and then cannot be made again.
+
+    Tables, strings and bytes, which are large and always can, are not tried.
+
+    Raises:
+        Exception: Whatever the process that gets the tasks would meet.
+    """
+    kinds = {type(task.data) for task in tasks}
+    is_plain = all(kind in _PLAIN or kind.__module__ == "pyarrow.lib" for kind in kinds)
+    if not is_plain or any(task.meta for task in tasks):
+        pickle.loads(pickled, buffers=buffers)  # noqa: S301 - written by this process
 
 
 @dataclass(frozen=True)

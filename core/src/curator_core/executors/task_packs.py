@@ -7,7 +7,7 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.shipping import pickler_class
+from curator_core.executors.shipping import check_readable, pickler_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,7 @@ def pack_tasks(tasks: Sequence[Task[Any]]) -> list[TaskGroup]:
         buffers: list[Any] = []
         file = io.BytesIO()
         pickler_class()(file, protocol=5, buffer_callback=buffers.append).dump(members)
+        check_readable(members, file.getbuffer(), buffers)
         groups.append(TaskGroup(len(members), pickle.PickleBuffer(file.getbuffer()), tuple(buffers)))
     return groups
 

@@ -165,7 +165,7 @@ class CallExecution:
             return outputs, None, 0
         try:
             return outputs, *encode(outputs)
-        except StageError:  # one of them cannot be pickled
+        except StageError:  # one of them cannot be sent
             outputs = list(self._last_runner.portable(outputs, encode))
             return outputs, *(encode(outputs) if outputs else (None, 0))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import StageError
-from curator_core.executors.shipping import pickler_class
+from curator_core.executors.shipping import check_readable, pickler_class
 from curator_core.executors.streaming.collection_pause import collection_paused
 from curator_core.tasks import TableBatch
 
@@ -44,11 +44,12 @@ def encode(tasks: Sequence[Task[Any]], *, by_value: bool = False) -> tuple[Paylo
         by_value: Whether classes may have to travel too, because the other side cannot import them.
 
     Raises:
-        StageError: One of them cannot be pickled.
+        StageError: One of them cannot be pickled, or not be unpickled.
     """
     buffers: list[pickle.PickleBuffer] = []
     try:
         stream = _dumps(_columns(tasks) or list(tasks), buffers, by_value=by_value)
+        check_readable(tasks, stream, buffers)
     except Exception as error:
         raise StageError(
             f"a task (one of {tasks[0].task_id} to {tasks[-1].task_id}) cannot be sent to a worker: {error}",
