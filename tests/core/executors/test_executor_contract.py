@@ -452,8 +452,13 @@ class OneWayError(Exception):
         super().__init__(f"{what}: {why}")
 
 
+class ExitsWhenPickled:
+    def __reduce__(self):
+        sys.exit("no state")
+
+
 class LeavesLocks(ProcessingStage[Task, Task]):
-    """Makes three tasks of one; those of numbers 5 and 7 have one in the middle that cannot be sent."""
+    """Makes three tasks of one; those of numbers 5, 7 and 8 have one in the middle that cannot be sent."""
 
     def process(self, task):
         made = [task.with_data((task.data, n)) for n in range(3)]
@@ -461,6 +466,8 @@ class LeavesLocks(ProcessingStage[Task, Task]):
             made[1] = task.with_data(threading.Lock())
         elif task.data == 7:
             made[1].meta = {"warning": OneWayError("row 1", "too long")}
+        elif task.data == 8:
+            made[1] = task.with_data(ExitsWhenPickled())
         return made
 
 
@@ -469,7 +476,7 @@ class LeadsOn(ProcessingStage[Task, Task]):
         return task
 
 
-LOCKLESS = [(n, k) for n in range(9) for k in range(3) if (n, k) not in {(5, 1), (7, 1)}]
+LOCKLESS = [(n, k) for n in range(9) for k in range(3) if (n, k) not in {(5, 1), (7, 1), (8, 1)}]
 
 
 @pytest.mark.parametrize("stages", [[LeadsOn(), LeavesLocks()], [LeavesLocks(), LeadsOn().with_(fuse=False)]])
@@ -482,19 +489,20 @@ def test_an_output_that_cannot_leave_its_worker_is_quarantined_by_the_stage_that
     assert [task.data for task in result] == LOCKLESS
     records = sorted(result.quarantined, key=lambda record: record.task_id)
     found = [(record.stage, record.task_id, record.error_type) for record in records]
-    assert found == [("LeavesLocks", task_id, "UnpicklableOutputError") for task_id in ("5/1", "7/1")]
+    assert found == [("LeavesLocks", task_id, "UnpicklableOutputError") for task_id in ("5/1", "7/1", "8/1")]
     assert "cannot pickle '_thread.lock' object" in records[0].message
     assert "missing 1 required positional argument: 'why'" in records[1].message
+    assert "SystemExit: no state" in records[2].message
     stats = result.stats["LeavesLocks"]
-    assert (stats.tasks_in, stats.tasks_out, stats.quarantined) == (9, 25, 2)
-    assert json.loads((tmp_path / "result.json").read_text())["quarantined"] == 2
+    assert (stats.tasks_in, stats.tasks_out, stats.quarantined) == (9, 24, 3)
+    assert json.loads((tmp_path / "result.json").read_text())["quarantined"] == 3
 
 
 def test_an_output_that_cannot_leave_its_worker_is_skipped_or_raised_by_policy(make_ray_executor):
     tasks = [Task(data=n) for n in range(9)]
     result = Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="skip"), initial_tasks=tasks)
     assert ([task.data for task in result], result.quarantined) == (LOCKLESS, [])
-    with pytest.raises(StageError, match=r"'LeavesLocks' failed on task [57]/1: UnpicklableOutputError: .*cannot"):
+    with pytest.raises(StageError, match=r"'LeavesLocks' failed on task [578]/1: UnpicklableOutputError: .*cannot"):
         Pipeline("p", stages=[LeavesLocks()]).run(make_ray_executor(on_error="raise"), initial_tasks=tasks)
 
 

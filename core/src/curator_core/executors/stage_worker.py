@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
-from curator_core.interrupts import expect_no_interrupts
+from curator_core.interrupts import expect_no_interrupts, reraise_interrupt
 from curator_core.ledger.counts import SourceCounts
 from curator_core.ledger.run_ledger import SourceReport, known_about
 from curator_core.runner import StageRunner
@@ -137,7 +137,8 @@ class StageWorker:
             for output in self._outputs(tasks):
                 try:
                     packed = pack(output)
-                except Exception as error:  # noqa: BLE001 - isolation border: a task may hold anything
+                except BaseException as error:  # noqa: BLE001 - isolation border: a task may hold anything
+                    reraise_interrupt(error)
                     self._runners[-1].refuse(output, error)
                     continue
                 flow.made(output)
@@ -154,7 +155,8 @@ class StageWorker:
             outputs = list(self._outputs(tasks))
             try:
                 packed = pack(outputs)
-            except Exception:  # noqa: BLE001 - isolation border: a task may hold anything
+            except BaseException as error:  # noqa: BLE001 - isolation border: a task may hold anything
+                reraise_interrupt(error)
                 outputs = list(self._runners[-1].portable(outputs, pack))
                 packed = pack(outputs)
         except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver

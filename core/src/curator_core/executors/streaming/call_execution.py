@@ -7,11 +7,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
 from curator_core.executors.streaming.breadcrumbs import run_noting
 from curator_core.executors.streaming.chunk_codec import approximate_bytes, encode
 from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S
 from curator_core.fusion import makes_iterators
+from curator_core.interrupts import reraise_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,7 +165,8 @@ class CallExecution:
             return outputs, None, 0
         try:
             return outputs, *encode(outputs)
-        except StageError:  # one of them cannot be sent
+        except BaseException as error:  # noqa: BLE001 - isolation border: a task may hold anything
+            reraise_interrupt(error)
             outputs = list(self._last_runner.portable(outputs, encode))
             return outputs, *(encode(outputs) if outputs else (None, 0))
 
