@@ -208,6 +208,41 @@ def test_a_new_file_that_moves_the_borders_of_groups_doubles_nothing(corpus, cap
     corpus.check(result, corpus.reference())
 
 
+def add_link(corpus):
+    """Add a link out of the input folder, which is quarantined."""
+    (corpus.root / "elsewhere.jsonl").write_text('{"text": "not part of the corpus"}\n')
+    (corpus.input / "9.jsonl").symlink_to(corpus.root / "elsewhere.jsonl")
+
+
+def test_a_run_over_a_folder_with_a_link_out_of_it_is_resumed(corpus):
+    add_link(corpus)
+    first = corpus.run()
+    assert [record.error_type for record in first.quarantined] == ["UnreadableFile", "InvalidJson"]
+    facts = corpus.ledger.read_text().splitlines(keepends=True)
+    corpus.ledger.write_text("".join(facts[: len(facts) // 2]))
+    result = corpus.run(resume=True)
+    assert result.resumed_sources > 0
+    assert result.outputs == first.outputs
+    assert {record.record_id for record in result.quarantined} == {record.record_id for record in first.quarantined}
+    assert result.quarantined_count == 2
+
+
+@pytest.mark.parametrize("policy", ["skip", "quarantine"])
+def test_a_listing_that_fails_is_not_taken_for_an_empty_one(corpus, monkeypatch, policy):
+    listing = ListFiles(str(corpus.input), format="jsonl").with_(on_error=policy)
+    pipeline = Pipeline("list", stages=[listing])
+    pipeline.run(run_dir=corpus.run_dir)
+    before = corpus.ledger.read_bytes()
+
+    def fail(self, task):
+        raise PermissionError("the folder is closed")
+
+    monkeypatch.setattr(ListFiles, "process", fail)
+    with pytest.raises(StageError, match="the folder is closed"):
+        pipeline.run(run_dir=corpus.run_dir, resume="changed")
+    assert corpus.ledger.read_bytes() == before
+
+
 def test_output_that_is_gone_is_noticed_and_made_again_when_asked_for(corpus, caplog):
     expected = corpus.reference()
     corpus.run()

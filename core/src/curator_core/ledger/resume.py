@@ -12,16 +12,16 @@ from curator_core.ledger.identity import differences
 from curator_core.ledger.missing_outputs import MissingOutputs
 from curator_core.lineage import number_sources
 from curator_core.source_ids import SourceIds, as_position
+from curator_core.source_listing import list_sources
 from curator_core.source_order import SourceOrder, in_order
 from curator_core.stage_types import is_known
 from curator_core.tasks import EmptyTask, FileGroupTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from curator_core.ledger.ledger_file import LedgerContent
     from curator_core.plan import Plan
-    from curator_core.stage import ProcessingStage
     from curator_core.tasks import Task
 
 __all__ = ["Decision", "Resume", "current_sources", "decide", "in_source_order"]
@@ -118,19 +118,7 @@ def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> Cu
     lists_files = is_known(first.output_type) and issubclass(first.output_type, FileGroupTask)
     if first.input_type is not EmptyTask or not lists_files:
         return None
-    return CurrentSources(lambda: _listed(first.stage))
-
-
-def _listed(stage: ProcessingStage[Any, Any]) -> Iterator[Task[Any]]:
-    from curator_core.run import RunState
-    from curator_core.runner import StageRunner
-
-    runner = StageRunner(stage, RunState(), on_error="raise")
-    runner.setup()
-    try:
-        yield from runner.run([EmptyTask()])
-    finally:
-        runner.teardown()
+    return CurrentSources(lambda: list_sources([first.stage], [EmptyTask()]))
 
 
 def _is_empty_task_alone(tasks: Iterable[Task[Any]]) -> bool:

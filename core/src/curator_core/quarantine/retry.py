@@ -9,10 +9,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, DataError, LedgerError, StageError
+from curator_core.errors import ConfigError, DataError, LedgerError
 from curator_core.ledger.ledger_file import read_ledger
 from curator_core.ledger.opening import only_run
-from curator_core.lineage import NumberedTasks, number_sources
+from curator_core.lineage import NumberedTasks
 from curator_core.plan import Plan
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry_plan import Verdicts, lay_out, settle_kept, settle_sources
@@ -20,7 +20,7 @@ from curator_core.quarantine.settlement import finish_interrupted, settle
 from curator_core.redaction import MASK
 from curator_core.run import RunState, stream_plan
 from curator_core.run_directory import LEDGER_FILE
-from curator_core.runner import StageRunner
+from curator_core.source_listing import list_sources
 from curator_core.stage_types import is_known, is_table
 from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch, source_id
 
@@ -167,17 +167,6 @@ def _retry(
     return result
 
 
-class _Listing(RunState):
-    """Listing the input again: files that must not be read are in quarantine already; any other failure ends it."""
-
-    def skip(self, record: QuarantineRecord) -> None:
-        if not record.is_part:
-            raise StageError(
-                f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}",
-                fix="see to the input of the run, and retry again",
-            )
-
-
 class _Attempt:
     """One retry: runs parts of the plan in a run directory of its own."""
 
@@ -256,18 +245,10 @@ class _Attempt:
             count += 1
         if not count and self._initial_tasks is None:
             return 0, NumberedTasks()
-        state = _Listing()
-        stream = number_sources(self._initial_tasks if self._initial_tasks is not None else [EmptyTask()])
-        runners = [StageRunner(planned.stage, state, on_error="skip") for planned in self._plan.stages[:count]]
-        try:
-            for runner in runners:
-                runner.setup()
-                stream = runner.run(stream)
-            names = set(wanted)
-            return count, NumberedTasks(task for task in stream if task.task_id in names)
-        finally:
-            for runner in runners:
-                runner.teardown()
+        tasks = self._initial_tasks if self._initial_tasks is not None else [EmptyTask()]
+        found = list_sources([planned.stage for planned in self._plan.stages[:count]], tasks)
+        names = set(wanted)
+        return count, NumberedTasks(task for task in found if task.task_id in names)
 
 
 def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
