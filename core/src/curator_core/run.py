@@ -179,7 +179,9 @@ class RunState:
             self._add_counts(entry.stats)
             self.restored.extend(map(output_from, entry.outputs))
         assert self.directory is not None
-        for record in self.directory.quarantine.keep_only(content.done):
+        folder = self.directory.quarantine
+        # A finished run makes none of its records again, also those of its listing, which have no source task.
+        for record in folder.records().values() if earlier.is_finished else folder.keep_only(content.done):
             self.quarantined_count += 1
             if len(self.quarantined) < KEPT_RECORDS:
                 self.quarantined.append(record)

@@ -227,6 +227,17 @@ def test_a_run_over_a_folder_with_a_link_out_of_it_is_resumed(corpus):
     assert result.quarantined_count == 2
 
 
+def test_resuming_a_finished_run_keeps_the_records_of_its_listing(corpus):
+    add_link(corpus)
+    first = corpus.run()
+    records = (corpus.run_dir / "quarantine" / "records.jsonl").read_bytes()
+    for _ in range(2):
+        again = corpus.run(resume=True)
+        assert again.was_finished
+        assert [record.record_id for record in again.quarantined] == [record.record_id for record in first.quarantined]
+    assert (corpus.run_dir / "quarantine" / "records.jsonl").read_bytes() == records
+
+
 @pytest.mark.parametrize("policy", ["skip", "quarantine"])
 def test_a_listing_that_fails_is_not_taken_for_an_empty_one(corpus, monkeypatch, policy):
     listing = ListFiles(str(corpus.input), format="jsonl").with_(on_error=policy)
