@@ -24,6 +24,7 @@ __all__ = [
     "holds_hidden",
     "is_sensitive_name",
     "redact",
+    "redact_credentials",
     "redact_hidden",
     "redact_logs",
     "redact_shapes",
@@ -151,6 +152,7 @@ class _HiddenValues:
 
 
 _hidden = _HiddenValues()
+_credentials = _HiddenValues()
 
 
 def hide(value: str, *, is_credential: bool) -> None:
@@ -161,6 +163,8 @@ def hide(value: str, *, is_credential: bool) -> None:
         is_credential: Whether it is known to be a secret, which changes without changing the output of a run.
     """
     _hidden.add(value, is_credential=is_credential)
+    if is_credential:
+        _credentials.add(value, is_credential=True)
 
 
 def holds_hidden(text: str) -> bool:
@@ -175,6 +179,14 @@ def redact(text: str) -> str:
     'cannot open https://***@host/f.jsonl?X-Amz-Signature=***&part=1'
     """
     return redact_shapes(redact_hidden(text))
+
+
+def redact_credentials(text: str) -> str:
+    """Return text without credentials: hidden values that are known to be some, and what looks like a secret.
+
+    For paths that are needed as they are: which other values are hidden depends on what this process has loaded.
+    """
+    return redact_shapes(_credentials.mask(text))
 
 
 def redact_hidden(text: str) -> str:

@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
+from curator_core.config import load_pipeline
 from curator_core.errors import ConfigError, LedgerError, ResumeError, StageError
 from curator_core.executors.shipping import dumps
 from curator_core.io import ListFiles
 from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.run_ledger import RunLedger
+from curator_core.redaction import hide
 from curator_core.run import RunState
 from curator_core.runner import StageRunner
 from curator_text import ReadJsonl, WriteJsonl
@@ -363,6 +365,41 @@ def test_outputs_that_cannot_be_described_are_made_again(tmp_path, corpus):
     assert again.resumed_sources == 0
     assert not again.was_finished
     assert again.rows_out == first.rows_out > 0
+
+
+TAGGED = """
+version: 1
+name: tagged
+stages:
+  - text.read_jsonl: {paths: "${IN}"}
+  - text.add_id: {id_prefix: "${TAG}", id_field: label}
+  - text.write_jsonl: {path: "${OUT}"}
+"""
+
+
+def test_the_value_of_a_variable_that_is_part_of_a_path_is_not_hidden_and_does_not_prevent_a_resume(corpus):
+    output = corpus.root / "exp-2024-b" / "out"
+    variables = {"IN": corpus.input, "OUT": output, "TAG": "exp-2024-b"}
+    first = load_pipeline(TAGGED, variables=variables).pipeline.run(run_dir=corpus.run_dir)
+    assert json.loads((corpus.run_dir / "result.json").read_text())["outputs"] == first.outputs != []
+    assert load_pipeline(TAGGED, variables=variables).pipeline.run(run_dir=corpus.run_dir, resume=True).was_finished
+
+
+def test_a_value_that_is_hidden_for_another_pipeline_does_not_prevent_a_resume(corpus):
+    corpus.output = corpus.root / "corpus-2024-b"
+    hide("corpus-2024-b", is_credential=False)
+    corpus.run()
+    assert corpus.run(resume=True).was_finished
+
+
+def test_outputs_whose_paths_hold_a_credential_are_not_recorded_and_the_log_says_so(corpus, caplog):
+    corpus.output = corpus.root / "credential-2024-b"
+    hide("credential-2024-b", is_credential=True)
+    corpus.run()
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert "cannot be recorded as done, because an output holds a secret" in warning
+    assert "credential-2024-b" not in corpus.ledger.read_text()
+    assert corpus.run(resume=True).resumed_sources == 0
 
 
 def test_listing_alone_can_be_resumed_and_never_removes_its_files(corpus):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.config.problems import did_you_mean
 from curator_core.errors import ConfigError
-from curator_core.redaction import hide, is_sensitive_name
+from curator_core.redaction import hide, is_sensitive_name, redact_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,11 +79,16 @@ class Variables:
         return result
 
     def hide_values(self) -> None:
-        """Hide the values of variables in all that leaves this process, but for those of places, names and numbers."""
+        """Hide the values of variables in all that leaves this process, but for those of places, names and numbers.
+
+        A value that is part of a place is shown with it, whichever variable the place came from.
+        """
+        places = [redact_shapes(text) for parameter, text in self.references if is_place(parameter)]
+        places += [value for value, _ in self._uses.values() if is_path(value)]
         for name, (value, parameters) in self._uses.items():
             is_credential = is_sensitive_name(name) or any(map(is_sensitive_name, parameters))
-            is_place_of_value = any(map(is_place, parameters)) or is_path(value)
-            is_shown = is_place_of_value or len(value) < _SHORTEST_TELLING or _ORDINARY.fullmatch(value)
+            is_part_of_place = any(map(is_place, parameters)) or any(value in place for place in places)
+            is_shown = is_part_of_place or len(value) < _SHORTEST_TELLING or _ORDINARY.fullmatch(value)
             if is_credential or not is_shown:
                 hide(value, is_credential=is_credential)
 

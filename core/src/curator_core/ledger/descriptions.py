@@ -7,14 +7,17 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from curator_core.redaction import redact
+from curator_core.redaction import redact, redact_credentials
 from curator_core.tasks import FileGroupTask, FileSlice, TableBatch, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["as_json", "content_hash", "describe_files", "describe_output", "output_from"]
+__all__ = ["CONFIDENTIAL", "as_json", "content_hash", "describe_files", "describe_output", "output_from"]
 
+CONFIDENTIAL = "holds a secret, which is not for the disk"
+"""Why an output is not described that could be."""
+_NOT_PLAIN = "is neither a file nor a small plain value"
 _MOST_CHARS = 1 << 16
 _MOST_PARTS = 1_000
 
@@ -27,7 +30,7 @@ def describe_files(task: Task[Any]) -> list[dict[str, Any]] | None:
     """
     if not isinstance(task, FileGroupTask):
         return None
-    return [_slice_to_json(each) | {"path": redact(each.path)} for each in task.data]
+    return [_slice_to_json(each) | {"path": redact_credentials(each.path)} for each in task.data]
 
 
 def content_hash(task: Task[Any]) -> str | None:
@@ -40,25 +43,30 @@ def content_hash(task: Task[Any]) -> str | None:
     return hashlib.blake2b(data.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def describe_output(task: Task[Any]) -> dict[str, Any] | None:
-    """Return an output as plain values from which :func:`output_from` makes it again, or None where none are enough.
+def describe_output(task: Task[Any]) -> dict[str, Any] | str:
+    """Return an output as plain values from which :func:`output_from` makes it again, or the reason why there are none.
 
     Files that a writer made, and small plain values, can be described. Tables cannot: they would have to be stored. Nor
-    can what has a secret in it, such as the address of a file: it is not for the disk.
+    can what has a secret in it, such as the address of a file. Paths may hold other values from variables.
     """
     if type(task) not in (Task, FileGroupTask):
-        return None
+        return _NOT_PLAIN
     plain: dict[str, Any] = {"id": task.task_id}
     if task.dataset_name:
         plain["dataset"] = task.dataset_name
     if task.meta:
         plain["meta"] = task.meta
+    files: dict[str, Any] = {}
     if isinstance(task, FileGroupTask):
-        plain["files"] = [_slice_to_json(each) for each in task.data]
+        files["files"] = [_slice_to_json(each) for each in task.data]
     else:
         plain["data"] = task.data
-    text = as_json(plain)
-    return plain if text is not None and redact(text) == text else None
+    text, paths = as_json(plain), as_json(files)
+    if text is None or paths is None:
+        return _NOT_PLAIN
+    if redact(text) != text or redact_credentials(paths) != paths:
+        return CONFIDENTIAL
+    return plain | files
 
 
 def output_from(plain: Mapping[str, Any]) -> Task[Any]:

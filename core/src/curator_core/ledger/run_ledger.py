@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.errors import ResumeError
 from curator_core.ledger.completion import Completion
 from curator_core.ledger.counts import SourceCounts
-from curator_core.ledger.descriptions import content_hash, describe_files, describe_output
+from curator_core.ledger.descriptions import CONFIDENTIAL, content_hash, describe_files, describe_output
 from curator_core.ledger.known_sources import KnownSources
 from curator_core.tasks import source_id
 
@@ -93,9 +93,9 @@ class RunLedger:
         self._before_commit = before_commit
         self._lock = threading.RLock()
         self._completion = Completion(positions=1)  # nothing is complete for executors that do not report
-        self._outputs: dict[str, list[dict[str, Any] | None]] = {}
+        self._outputs: dict[str, list[dict[str, Any] | str]] = {}
         self._pending: list[dict[str, Any]] = []
-        self._unrecorded = 0
+        self._unrecorded: set[str] = set()  # reasons why sources are not
         self._delivered = self._recorded = 0
         self._synced_s = self._sync_cost_s = 0.0
 
@@ -195,17 +195,27 @@ class RunLedger:
 
     def _done(self, source: str) -> None:
         outputs = self._outputs.pop(source, [])
-        described = [each for each in outputs if each is not None]
+        described = [each for each in outputs if not isinstance(each, str)]
         counts = _plain(self.counts.take(source))
         if len(described) < len(outputs):
-            if not self._unrecorded:
-                _log.info("outputs that are no files cannot be recorded; a resumed run makes them again")
-            self._unrecorded += 1
+            self._leave_out(source, {each for each in outputs if isinstance(each, str)})
             return
         self._recorded += len(outputs)
         self._pending.append({"done": source, "outputs": described, "stats": counts})
         if time.monotonic() - self._synced_s >= self._sync_cost_s / _SYNC_SHARE:
             self.commit()
+
+    def _leave_out(self, source: str, reasons: set[str]) -> None:
+        """Say, once for each reason, that a source task is not recorded."""
+        for reason in sorted(reasons - self._unrecorded):
+            _log.log(
+                logging.WARNING if reason == CONFIDENTIAL else logging.INFO,
+                "source task %s cannot be recorded as done, because an output %s; "
+                "a resumed run processes it and others like it again",
+                source,
+                reason,
+            )
+        self._unrecorded |= reasons
 
     def _is_the_same(self, task: Task[Any]) -> bool:
         """Return whether a task of the caller is the one that is done; positions alone do not tell."""
