@@ -15,6 +15,8 @@ from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
 from curator_core.cli import main
 from curator_core.config import load_pipeline
 from curator_core.config.dump import dump_pipeline
+from curator_core.config.secret_values import identity_of_values
+from curator_core.redaction import hide
 from curator_core.registry import default_registry
 
 PASSWORD, SIGNATURE, TOKEN = "hunter2", "Zm9vYmFyYmF6", "tok-5f3c9a"
@@ -306,6 +308,25 @@ def test_a_changed_value_of_a_variable_is_noticed_by_a_resume(loose, capsys, mon
     assert status == 2
     assert "stage 'vault.say': greeting *** " in said
     assert "good day" not in said
+
+
+def test_what_a_resume_compares_does_not_depend_on_other_pipelines_in_the_process():
+    values = {"id_prefix": "label-2025-c", "path": "/data/label-2025-c/out", "paths": ["/data/label-2025-c/in"]}
+    references = {("paths", "/data/label-2025-c/in"): "${IN}"}
+    before = identity_of_values(values, references)
+    hide("label-2025-c", is_credential=False)  # as the file of another pipeline would
+    assert identity_of_values(values, references) == before == values
+
+
+def test_a_value_of_a_variable_that_a_stage_passes_on_under_another_name_is_not_in_the_ledger():
+    def identity(greeting, key):
+        hide(key, is_credential=True)
+        return identity_of_values({"template": f"{greeting} ({key})"}, {("greeting", greeting): "${GREETING}"})
+
+    first = identity("good day, 1", "tok-11aa22bb")
+    assert "good day" not in str(first)
+    assert first != identity("good day, 2", "tok-11aa22bb")
+    assert first == identity("good day, 1", "tok-33cc44dd"), "credentials change without changing the output"
 
 
 class Loose(ProcessingStage[Task, Task]):

@@ -21,7 +21,6 @@ __all__ = [
     "MASK",
     "RedactingFormatter",
     "hide",
-    "holds_hidden",
     "is_sensitive_name",
     "redact",
     "redact_credentials",
@@ -127,10 +126,9 @@ class _HiddenValues:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._forms: set[str] = set()
-        self._compared: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
-    def add(self, value: str, *, is_credential: bool) -> None:
+    def add(self, value: str) -> None:
         with self._lock:
             before = len(self._forms)
             if len(value) >= _SHORTEST_HIDDEN and value.strip("* \n"):
@@ -138,17 +136,12 @@ class _HiddenValues:
             if "\n" in value:  # of which messages often show a line
                 lines = (each.strip() for each in value.split("\n"))
                 self._forms |= {form for each in lines if len(each) >= _SHORTEST_INSIDE_WORDS for form in _forms(each)}
-            if not is_credential:
-                self._compared.add(value)
             if len(self._forms) > before:
                 longest_first = sorted(self._forms, key=len, reverse=True)
                 self._pattern = re.compile("|".join(map(_exactly, longest_first)))
 
     def mask(self, text: str) -> str:
         return text if self._pattern is None else self._pattern.sub(MASK, text)
-
-    def has_compared(self, text: str) -> bool:
-        return any(value in text for value in tuple(self._compared))
 
 
 _hidden = _HiddenValues()
@@ -162,14 +155,9 @@ def hide(value: str, *, is_credential: bool) -> None:
         value: The value; one of less than four characters is too likely to be part of something else.
         is_credential: Whether it is known to be a secret, which changes without changing the output of a run.
     """
-    _hidden.add(value, is_credential=is_credential)
+    _hidden.add(value)
     if is_credential:
-        _credentials.add(value, is_credential=True)
-
-
-def holds_hidden(text: str) -> bool:
-    """Return whether a text has a hidden value in it that is not known to be a credential."""
-    return _hidden.has_compared(text)
+        _credentials.add(value)
 
 
 def redact(text: str) -> str:

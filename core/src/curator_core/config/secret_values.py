@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.variables import escape, is_path, is_place, names_in
-from curator_core.redaction import MASK, holds_hidden, is_sensitive_name, redact, redact_shapes, redact_values
+from curator_core.config.variables import escape, is_path, is_place, is_telling, names_in
+from curator_core.redaction import MASK, is_sensitive_name, redact, redact_credentials, redact_values
 
 if TYPE_CHECKING:
     from curator_core.config.variables import References
@@ -47,8 +47,8 @@ def identity_of_values(value: Any, references: References, *, name: str = "") ->
     """Return values such that those of two runs can be compared, and secrets cannot be read.
 
     Credentials are left out: they change without changing what a run makes. Of other values that came from variables
-    there is a digest. It takes long to compute (about 50 ms), so that trying many values takes longer, but a value that
-    is one of few can be found.
+    of this pipeline there is a digest. It takes long to compute (about 50 ms), so that trying many values takes longer,
+    but a value that is one of few can be found.
 
     >>> identity_of_values({"greeting": "good day", "n": 1}, {("greeting", "good day"): "${GREETING}"})
     {'greeting': '*** d31169a2f6961f6a', 'n': 1}
@@ -59,11 +59,17 @@ def identity_of_values(value: Any, references: References, *, name: str = "") ->
         return [identity_of_values(each, references, name=name) for each in value]
     if not isinstance(value, str) or is_sensitive_name(name):
         return redact_values({name: value})[name]
-    written = references.get((name, value), "")
-    if any(map(is_sensitive_name, names_in(written))) or redact_shapes(value) != value:
-        return redact(value)
-    is_hidden = holds_hidden(value) or (written and _is_hidden(value, written, name))
-    return f"{MASK} {_digest(name, value)}" if is_hidden else redact(value)
+    plain = redact_credentials(value)
+    is_shown = plain == MASK or is_place(name) or is_path(value) or not _came_from_variables(name, value, references)
+    return plain if is_shown else f"{MASK} {_digest(name, plain)}"
+
+
+def _came_from_variables(name: str, value: str, references: References) -> bool:
+    """Return whether a value, or a part of it, came from variables; parts of a stage may get it under another name."""
+    return (name, value) in references or any(
+        text in value and is_telling(text) and not (is_place(parameter) or is_path(text))
+        for parameter, text in references
+    )
 
 
 def _is_hidden(value: str, written: str, name: str) -> bool:

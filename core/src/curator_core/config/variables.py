@@ -12,7 +12,7 @@ from curator_core.redaction import hide, is_sensitive_name, redact_shapes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["References", "Variables", "escape", "is_path", "is_place", "names_in"]
+__all__ = ["References", "Variables", "escape", "is_path", "is_place", "is_telling", "names_in"]
 
 References = dict[tuple[str, str], str]
 """How values that came from variables were written, by parameter and value: ``{("token", "3f2a"): "${TOKEN}"}``."""
@@ -88,8 +88,7 @@ class Variables:
         for name, (value, parameters) in self._uses.items():
             is_credential = is_sensitive_name(name) or any(map(is_sensitive_name, parameters))
             is_part_of_place = any(map(is_place, parameters)) or any(value in place for place in places)
-            is_shown = is_part_of_place or len(value) < _SHORTEST_TELLING or _ORDINARY.fullmatch(value)
-            if is_credential or not is_shown:
+            if is_credential or (is_telling(value) and not is_part_of_place):
                 hide(value, is_credential=is_credential)
 
     def _replacement(self, match: re.Match[str], used: dict[str, str]) -> str:
@@ -121,6 +120,15 @@ def names_in(text: str) -> list[str]:
     ['IN', 'NAME']
     """
     return [match["name"] for match in _REFERENCE.finditer(text) if match["name"]]
+
+
+def is_telling(value: str) -> bool:
+    """Return whether a value is more than a word, a number or a few characters, so that it may have to be hidden.
+
+    >>> [is_telling(value) for value in ("body", "2024-05-01", "exp-1", "exp-2024-b")]
+    [False, False, False, True]
+    """
+    return len(value) >= _SHORTEST_TELLING and not _ORDINARY.fullmatch(value)
 
 
 def is_place(parameter: str) -> bool:
