@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import FileGroupTask, Task, source_ids, source_order
+from curator_core import outputs as outputs_module
 from curator_core.ledger.known_sources import KnownSources
 from curator_core.outputs import Outputs
 from curator_core.source_ids import SourceIds
@@ -96,3 +97,14 @@ def test_many_outputs_come_back_as_they_were_in_any_order():
     assert outputs.rows == sum(task.num_items for task in tasks)
     ordered = in_order(outputs, int)
     assert list(ordered) == sorted(tasks, key=lambda task: (int(source_id(task.task_id)), child_numbers(task.task_id)))
+
+
+def test_ordering_interleaved_outputs_unpacks_each_block_only_twice(monkeypatch):
+    unpacked = []
+    unpack = outputs_module._unpack
+    monkeypatch.setattr(outputs_module, "_unpack", lambda block: unpacked.append(block) or unpack(block))
+    ids = [f"{source}/{batch}/{part}" for batch in range(4) for part in range(5) for source in range(250)]
+    outputs = Outputs(Task(data=number, task_id=task_id) for number, task_id in enumerate(ids))
+    ordered = in_order(outputs, int)
+    assert len(unpacked) == 2 * (len(ids) // 1_024), "for their ids, then for the new order"
+    assert [task.task_id for task in ordered] == sorted(ids, key=lambda each: [int(part) for part in each.split("/")])
