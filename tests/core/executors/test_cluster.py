@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from curator_core.errors import ClusterError, ConfigError
 from curator_core.executors.cluster import connect
 from curator_core.executors.ray_address import speaks_grpc, split_address
+from curator_core.executors.ray_folder import private_ray_folder
 
 OWN_SESSION = """
 import logging, os, pathlib, signal, stat, sys
@@ -97,6 +99,21 @@ def test_a_ray_of_our_own_is_quiet_private_and_leaves_nothing_behind(tmp_path):
     done = run_python(OWN_SESSION, str(tmp_path / "run.log"), RAY_ADDRESS="", HOME=str(home))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "Started a local Ray instance" in (tmp_path / "run.log").read_text()
+
+
+def test_a_folder_for_ray_that_does_not_exist_is_made(monkeypatch):
+    with tempfile.TemporaryDirectory() as root:  # short, as the paths of sockets must be
+        monkeypatch.setenv("RAY_TMPDIR", f"{root}/a/b")
+        with private_ray_folder() as folder:
+            assert folder.parent.is_dir()
+            assert folder.is_relative_to(f"{root}/a/b")
+
+
+def test_a_folder_for_ray_that_cannot_be_made_is_an_error_that_says_so(monkeypatch):
+    with tempfile.NamedTemporaryFile() as file:
+        monkeypatch.setenv("RAY_TMPDIR", f"{file.name}/a")
+        with pytest.raises(ClusterError, match="Not a directory"), private_ray_folder():
+            pass
 
 
 def test_another_process_can_join(ray_session):

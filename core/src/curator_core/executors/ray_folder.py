@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curator_core.errors import ClusterError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -36,8 +38,19 @@ def private_ray_folder() -> Iterator[Path]:
 
     It is made where Ray would make its own: in ``RAY_TMPDIR``, or in the system's temporary folder. After a crash it
     stays behind, closed to others, and is never used again.
+
+    Raises:
+        ClusterError: It cannot be made there.
     """
-    private = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
+    parent = _parent()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        private = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    except OSError as error:
+        raise ClusterError(
+            f"cannot make a folder for Ray in {str(parent)!r}: {error.strerror}",
+            fix=f"set {_VARIABLE} to a folder that you can write to",
+        ) from error
     try:
         yield private / _OPEN_TO_ALL  # Ray itself opens this one to everyone
     finally:
