@@ -72,6 +72,12 @@ def test_file_groups_are_identified_by_what_they_are():
         assert FileGroupTask(data=[other]).fingerprint() != one.fingerprint()
 
 
+def test_a_file_group_refuses_a_single_path():
+    for make in (lambda path: FileGroupTask(data=path), FileGroupTask(data=["a.jsonl"]).with_data):
+        with pytest.raises(StageError, match=r"'b\.jsonl'[\s\S]*\['b\.jsonl'\]"):
+            make("b.jsonl")
+
+
 @pytest.mark.parametrize(
     "task", [Task(data={"any": "value"}), EmptyTask(), FileGroupTask(data=["a"]), TableBatch(data={"a": [1]})]
 )

@@ -304,6 +304,8 @@ def source_id(task_id: str) -> str:
 
 
 def _as_slices(files: Iterable[str | FileSlice]) -> tuple[FileSlice, ...]:
+    if isinstance(files, str):  # whose members are letters
+        raise StageError(f"a FileGroupTask holds a list of files, got {files!r}", fix=f"give a list: [{files!r}]")
     return tuple(FileSlice(each) if isinstance(each, str) else each for each in files)
 
 
