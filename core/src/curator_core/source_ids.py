@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Set as AbstractSet
+from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["DigestSet", "SourceIds", "as_digest", "as_position"]
+__all__ = ["DigestSet", "SourceIds", "as_digest", "as_position", "digest_of"]
 
 _DIGEST_CHARS = 16
 _PAGE_BITS = 15
@@ -43,6 +44,11 @@ def as_digest(source: str) -> int | None:
     except ValueError:
         return None
     return number if number >= 0 and f"{number:016x}" == source else None
+
+
+def digest_of(text: str) -> int:
+    """Return 64 bits that stand for a text in a :class:`DigestSet`."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 class DigestSet:

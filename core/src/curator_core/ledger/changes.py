@@ -5,12 +5,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from curator_core.ledger.descriptions import content_hash, describe_files
 from curator_core.ledger.known_sources import KnownSources
-from curator_core.source_ids import DigestSet, SourceIds
+from curator_core.source_ids import DigestSet, SourceIds, digest_of
 from curator_core.source_order import SourceOrder, sorted_numbers
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def compare_sources(content: LedgerContent, now: CurrentSources) -> InputChanges
     if changes.stale:
         counted = DigestSet()
         for line in _conflicts(content, changes.stale, now):
-            if counted.add(_digest(line)) and len(changes.conflicts) < _SHOWN:
+            if counted.add(digest_of(line)) and len(changes.conflicts) < _SHOWN:
                 changes.conflicts.append(line)
         changes.conflict_count = len(counted)
     return changes
@@ -106,14 +105,14 @@ class _Files:
         paths = array("Q")
         self._sizes, self._versions = array("q"), array("Q")
         for each in files:
-            paths.append(_digest(each["path"]))
+            paths.append(digest_of(each["path"]))
             self._sizes.append(each.get("file_bytes", _UNKNOWN))
-            self._versions.append(_digest(_version(each)))
+            self._versions.append(digest_of(_version(each)))
         self._paths, self._numbers = sorted_numbers(paths)
 
     def _find(self, path: str) -> int | None:
-        index = bisect_left(self._paths, _digest(path))
-        is_there = index < len(self._paths) and self._paths[index] == _digest(path)
+        index = bisect_left(self._paths, digest_of(path))
+        is_there = index < len(self._paths) and self._paths[index] == digest_of(path)
         return self._numbers[index] if is_there else None
 
     def what_changed(self, before: Mapping[str, Any]) -> Iterator[str]:
@@ -124,16 +123,12 @@ class _Files:
         old, new = before.get("file_bytes", _UNKNOWN), self._sizes[number]
         if old != new:
             yield f"{before['path']} has changed: {_shown(old)} → {_shown(new)} bytes"
-        elif _digest(_version(before)) != self._versions[number]:
+        elif digest_of(_version(before)) != self._versions[number]:
             yield f"{before['path']} has changed: modified since, {_shown(new)} bytes as before"
 
 
 def _version(file: Mapping[str, Any]) -> str:
     return str(file.get("version", ""))
-
-
-def _digest(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def _shown(size: int) -> str:

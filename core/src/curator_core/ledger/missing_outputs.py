@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from curator_core.errors import CuratorError
 from curator_core.io.filesystems import names_in
-from curator_core.source_ids import DigestSet, SourceIds
+from curator_core.source_ids import DigestSet, SourceIds, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,7 +46,7 @@ def missing_outputs(entries: Iterable[SourceEntry]) -> MissingOutputs:
             if folder not in there:
                 there[folder] = _names_in(folder)
             names = there[folder]
-            if names is None or _digest(name) in names:
+            if names is None or digest_of(name) in names:
                 continue
             if missing.sources.add(entry.source) and len(missing.examples) < _EXAMPLES:
                 missing.examples[entry.source] = path
@@ -58,13 +57,9 @@ def _names_in(folder: str) -> DigestSet | None:
     names = DigestSet()
     try:
         for name in names_in(folder or "."):
-            names.add(_digest(name))
+            names.add(digest_of(name))
     except FileNotFoundError:
         return DigestSet()
     except (OSError, CuratorError):
         return None
     return names
-
-
-def _digest(name: str) -> int:
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
