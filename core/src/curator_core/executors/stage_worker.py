@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curator_core.stats import StageStats
     from curator_core.tasks import Task
 
-__all__ = ["Finished", "StageWorker", "WorkerReport", "WorkerSettings"]
+__all__ = ["PackedOutputs", "StageWorker", "WorkerReport", "WorkerSettings"]
 
 Packed = TypeVar("Packed")
 
@@ -85,7 +85,7 @@ class WorkerReport:
 
 
 @dataclass(frozen=True)
-class Finished(Generic[Packed]):
+class PackedOutputs(Generic[Packed]):
     """What a call made, ready to travel, how many tasks that are, and the report."""
 
     packed: Packed
@@ -147,7 +147,7 @@ class StageWorker:
             failure = error
         yield self._report(started, failure, flow)
 
-    def run_all(self, tasks: Sequence[Task[Any]], pack: Callable[[list[Task[Any]]], Packed]) -> Finished[Packed]:
+    def run_all(self, tasks: Sequence[Task[Any]], pack: Callable[[list[Task[Any]]], Packed]) -> PackedOutputs[Packed]:
         """Process tasks; return what the stages made of them, packed, or nothing where that ended the run."""
         started = time.perf_counter()
         flow = _Flow(self._settings.position, tasks)
@@ -160,10 +160,10 @@ class StageWorker:
                 outputs = list(self._runners[-1].portable(outputs, pack))
                 packed = pack(outputs)
         except Exception as error:  # noqa: BLE001 - isolation border: the policy "raise" ends the run in the driver
-            return Finished(pack([]), 0, self._report(started, error))
+            return PackedOutputs(pack([]), 0, self._report(started, error))
         for output in outputs:
             flow.made(output)
-        return Finished(packed, len(outputs), self._report(started, flow=flow))
+        return PackedOutputs(packed, len(outputs), self._report(started, flow=flow))
 
     def _outputs(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
         stream = iter(tasks)
