@@ -95,10 +95,10 @@ def check_output(task: Task[Any], *, stage: str) -> None:
     Called where a failure is still that of the stage and of the task it was given.
 
     Raises:
-        StageError: Rows or size of the task cannot be told.
+        StageError: Rows or size of the task cannot be determined.
     """
     try:
-        task.num_items  # noqa: B018 - whether it can be told is asked
+        task.num_items  # noqa: B018 - read for its errors
         if not isinstance(task, TableBatch):  # a table that has rows has a size, which takes long to add up
             task.size_bytes  # noqa: B018
     except Exception as error:

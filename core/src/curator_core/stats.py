@@ -100,7 +100,7 @@ class StageStats:
             self.bytes_out += task.size_bytes
 
     def unmade(self, task: Task[Any]) -> None:
-        """Undo the count of a task that turned out to be unable to leave."""
+        """Undo the count of a task that cannot be sent."""
         with self._lock:
             self.tasks_out -= 1
             self.rows_out -= task.num_items
