@@ -136,6 +136,8 @@ class Engine(RuleBasedStateMachine):
         if lost and skip is not None:  # with another call, before this one began
             self.step(lambda: self.scheduler.inputs_lost(call.call_id, lost, self.now))
             return
+        if skip is not None and self.parts.pop(worker_id, None) is not None:
+            assert call.drops_suspended, "an interrupted worker takes no other call"
         tasks = [task for each in call.inputs for task in each.chunk.handle[each.start : each.stop]]
         if call.step == 1 and POISON & set(tasks):
             self.die(worker_id)

@@ -3,18 +3,22 @@
 import pytest
 
 from curator_core.errors import StageError
-from curator_core.executors.streaming.actions import Forget, PullSources, RunCall, StartWorker
+from curator_core.executors.streaming.actions import Forget, PullSources, ResumeCall, RunCall, StartWorker
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
 class Shell:
-    """Does at once what the scheduler asks for, but keeps the calls until they are ended by hand."""
+    """Does at once what the scheduler asks for, but keeps the calls until they are ended by hand.
 
-    def __init__(self, steps, *, keep_sources=True):
-        self.scheduler = Scheduler(steps, [Node("one", cpus=1)], keep_sources=keep_sources)
+    A worker that was interrupted in a call takes no other, unless that one tells it to drop the first.
+    """
+
+    def __init__(self, steps, *, keep_sources=True, **bounds):
+        self.scheduler = Scheduler(steps, [Node("one", cpus=1)], keep_sources=keep_sources, **bounds)
         self.now = 0.0
         self.calls = []
+        self.interrupted = set()
         self.forgotten = set()
         self.tell(self.scheduler.tick)
 
@@ -28,43 +32,50 @@ class Shell:
                 self.tell(self.scheduler.source_chunk, 1, 10, "source")
             elif isinstance(action, RunCall):
                 self.calls.append(action.call)
+            elif isinstance(action, ResumeCall):
+                self.interrupted.remove(action.worker_id)
+                self.calls.append(action.call)
             elif isinstance(action, Forget):
                 action.chunk.handle = None
                 self.forgotten.add(action.chunk)
 
-    def end(self, call):
+    def end(self, call, size_bytes=10, *, is_done=True):
         self.calls.remove(call)
-        self.tell(self.scheduler.call_done, call.call_id, CallResult(call.tasks, 1, 10, 0.01, handle="output"))
+        if call.drops_suspended:
+            self.interrupted.discard(call.worker_id)
+        result = CallResult(call.tasks, 1, size_bytes, 0.01, is_done, "output", open_outputs=1)
+        if call.worker_id in self.interrupted:
+            result = CallResult(0)
+        elif not is_done:
+            self.interrupted.add(call.worker_id)
+        self.tell(self.scheduler.call_done, call.call_id, result)
 
-    def next_call(self, step, kind="normal", inputs=None):
+    def lose_inputs(self, call):
+        """Lose all that a call needs before it begins; return that."""
+        self.calls.remove(call)
+        lost = [each.chunk for each in call.inputs]
+        self.tell(self.scheduler.inputs_lost, call.call_id, lost)
+        return lost
+
+    def next_call(self, step, kind="normal", inputs=None, running=()):
+        """End calls, but not those that are to go on running, until there is such a call."""
         for _ in range(50):
             for call in self.calls:
                 is_wanted = inputs is None or [each.chunk for each in call.inputs] == inputs
                 if call.step == step and call.kind == kind and is_wanted:
                     return call
-            self.end(self.calls[0])
+            self.end(next(call for call in self.calls if call not in running))
         raise AssertionError(f"no {kind} call of step {step}")
 
 
 def test_a_step_that_cannot_run_its_replay_yet_keeps_no_cpus_from_the_one_it_waits_for():
     """The second step needs more CPUs at once than the others, so nodes may be reserved for it."""
     shell = Shell([StepSpec("a", cpus=0.5), StepSpec("b", cpus=1), StepSpec("c", cpus=0.5)])
-    lost = shell.next_call(step=2)
-    shell.calls.remove(lost)
-    shell.tell(shell.scheduler.inputs_lost, lost.call_id, [each.chunk for each in lost.inputs])
+    lost = shell.lose_inputs(shell.next_call(step=2))
     assert shell.next_call(step=0, kind="replay")
     assert shell.next_call(step=1, kind="replay")
     again = shell.next_call(step=2)
-    assert [each.chunk for each in again.inputs] == [each.chunk for each in lost.inputs]
-
-
-def lose_output_of_second_step(shell):
-    """Run to a call of the third step whose inputs are all lost; return the inputs."""
-    call = shell.next_call(step=2)
-    shell.calls.remove(call)
-    lost = [each.chunk for each in call.inputs]
-    shell.tell(shell.scheduler.inputs_lost, call.call_id, lost)
-    return lost
+    assert [each.chunk for each in again.inputs] == lost
 
 
 THREE = [StepSpec("a"), StepSpec("b"), StepSpec("c")]
@@ -80,7 +91,7 @@ def test_all_that_exists_when_a_second_node_joins_can_be_made_again_from_then_on
     at_join = shell.next_call(step=step)
     shell.tell(shell.scheduler.node_added, Node("two", cpus=1))
     shell.end(at_join)
-    lost = lose_output_of_second_step(shell)
+    lost = shell.lose_inputs(shell.next_call(step=2))
     shell.next_call(step=2, inputs=lost)
     assert all(chunk.handle is not None for chunk in lost)
 
@@ -94,4 +105,18 @@ def test_on_the_drivers_own_node_sources_are_forgotten_as_soon_as_they_are_proce
 def test_what_cannot_be_made_again_is_said_to_be_lost_without_blaming_a_node():
     shell = Shell(THREE, keep_sources=False)
     with pytest.raises(StageError, match="tasks of step 'b' were lost from the object store"):
-        lose_output_of_second_step(shell)
+        shell.lose_inputs(shell.next_call(step=2))
+
+
+def test_a_worker_that_never_got_the_call_with_which_it_drops_another_is_told_again():
+    """The only worker of the second step was interrupted, and there is no room for the rest of its outputs."""
+    steps = [StepSpec("a", cpus=0.2), *(StepSpec(name, cpus=0.2, max_workers=1) for name in "bc")]
+    shell = Shell(steps, memory_limit_bytes=3_000)
+    last = shell.next_call(step=2)
+    shell.end(shell.next_call(step=1, running=[last]), size_bytes=5_000, is_done=False)
+    lost = shell.lose_inputs(last)
+    replay = shell.next_call(step=1, kind="replay")
+    assert replay.drops_suspended
+    shell.lose_inputs(replay)
+    shell.next_call(step=2, inputs=lost)
+    assert all(chunk.handle == "output" for chunk in lost)

@@ -146,8 +146,8 @@ class Dispatcher:
         skip, limit = call.emitted, None
         if call.target is not None:
             skip, limit = call.target.offset, call.target.count
-        self._board.actions.append(RunCall(worker.worker_id, call, skip, limit, worker.drops_suspended))
-        worker.drops_suspended = False
+        call.drops_suspended, worker.drops_suspended = worker.drops_suspended, False
+        self._board.actions.append(RunCall(worker.worker_id, call, skip, limit, call.drops_suspended))
 
     def _size(self, step: StepState) -> int:
         """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs.

@@ -217,6 +217,7 @@ class Scheduler:
         worker = self.board.workers[call.worker_id]
         step = self.board.steps[call.step]
         self.board.unbook(worker, step, call, now)
+        worker.drops_suspended |= call.drops_suspended  # it has not heard of the call
         self._recovery.lost_inputs(step, call, list(lost))
         if worker.phase == "draining" and not worker.has_work:
             self.board.actions.append(StopWorker(worker.worker_id))
