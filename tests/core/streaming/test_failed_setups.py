@@ -3,16 +3,16 @@
 import pytest
 
 from curator_core.errors import StageError
-from curator_core.executors.streaming.actions import PullSources, StartWorker
+from curator_core.executors.streaming.actions import PullSources, StartWorker, StopWorker
 from curator_core.executors.streaming.model import Held, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
 class Shell:
-    """Sets workers up, or fails to, by node; notes every try."""
+    """Sets workers of the first step up, or fails to, by node; notes every try."""
 
-    def __init__(self, nodes, is_healthy, step=None):
-        self.scheduler = Scheduler([step or StepSpec("only")], nodes)
+    def __init__(self, nodes, is_healthy, *steps):
+        self.scheduler = Scheduler(steps or [StepSpec("only")], nodes)
         self.is_healthy = is_healthy
         self.tries = []
         self.ready = []
@@ -27,12 +27,17 @@ class Shell:
                     self.scheduler.source_chunk(50, 0, "handle", self.now)
                 elif isinstance(action, StartWorker):
                     self.start(action)
+                elif isinstance(action, StopWorker):
+                    self.scheduler.worker_stopped(action.worker_id, self.now)
             self.now += 0.1
             self.scheduler.tick(self.now)
 
     def start(self, action):
-        self.tries.append(action.node_id)
         self.now += 0.01
+        if action.step:
+            self.scheduler.worker_ready(action.worker_id, self.now)
+            return
+        self.tries.append(action.node_id)
         if self.is_healthy(action.node_id):
             self.ready.append(action.worker_id)
             self.scheduler.worker_ready(action.worker_id, self.now)
@@ -87,3 +92,11 @@ def test_when_the_last_worker_is_lost_the_others_get_another_chance_but_not_for_
     with pytest.raises(StageError, match="no driver on one"):
         shell.run(60)
     assert before < len(shell.tries) <= before + 12
+
+
+def test_a_step_gets_the_place_of_another_if_its_workers_cannot_be_set_up_elsewhere():
+    nodes = [Node("bad", cpus=4, gpus=1), Node("good", cpus=4, gpus=1)]
+    first, second = (StepSpec(name, held=Held(gpus=1)) for name in ("first", "second"))
+    shell = Shell(nodes, lambda node: node == "good", first, second)
+    shell.run(20)
+    assert {worker.step: worker.node_id for worker in shell.scheduler.board.workers.values()} == {0: "good", 1: "bad"}

@@ -6,18 +6,16 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_core.executors.streaming.placement import Room, fit
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from curator_core.executors.streaming.board import Board
-    from curator_core.executors.streaming.model import Held, Node, Worker
+    from curator_core.executors.streaming.model import Held, Worker
+    from curator_core.executors.streaming.placement import Room
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["RoomPlan", "by_size", "make_room", "places_in_turn", "trial_placement", "workers_by_load"]
 
-_SLACK = 1e-6
 _NODES_LOOKED_AT = 64
 
 
@@ -31,18 +29,15 @@ def by_size(steps: Iterable[StepState]) -> list[StepState]:
     return sorted(steps, key=size)
 
 
-def trial_placement(nodes: Iterable[Node], wanted: Sequence[tuple[StepState, int]]) -> list[int]:
-    """Return how many of the wanted workers find a place on empty nodes, placed in the given order."""
-    rooms = [Room.of(node) for node in nodes]
+def trial_placement(board: Board, wanted: Sequence[tuple[StepState, int]]) -> list[int]:
+    """Return how many of the wanted workers find a place if the nodes were empty, placed in the given order."""
+    rooms = [room.emptied() for room in board.placement.rooms.values()]
     placed = []
     for step, count in wanted:
-        held, left = step.spec.held, count
+        left = count
         rooms.sort(key=_tightness)
         for room in rooms:
-            if room.node.cpus + _SLACK < step.spec.cpus:
-                continue
-            while left and (share := fit(room, held)) is not None:
-                room.book(share, held, sign=-1)
+            while left and _take(room, step):
                 left -= 1
             if not left:
                 break
@@ -68,7 +63,7 @@ def places_in_turn(board: Board, order: Sequence[StepState]) -> dict[int, str]:
 
     A step that has workers keeps the place of one, if nobody before it was given that.
     """
-    rooms = {node.node_id: Room.of(node) for node in board.placement.nodes}
+    rooms = {node_id: room.emptied() for node_id, room in board.placement.rooms.items()}
     places: dict[int, str] = {}
     for step in order:
         held = step.spec.held
@@ -81,8 +76,7 @@ def places_in_turn(board: Board, order: Sequence[StepState]) -> dict[int, str]:
                 places[step.index] = kept.node_id
             continue
         for room in sorted(rooms.values(), key=_tightness):
-            if _fits(room, step):
-                room.book(fit(room, held) or (), held, sign=-1)
+            if _take(room, step):
                 places[step.index] = room.node.node_id
                 break
     return places
@@ -143,8 +137,7 @@ class _Site:
 
     def book(self, node_id: str, step: StepState) -> None:
         """Take room for a worker."""
-        room = self._rooms[node_id]
-        room.book(fit(room, step.spec.held) or (), step.spec.held, sign=-1)
+        _take(self._rooms[node_id], step)
 
     def clear_node(self, step: StepState, smaller: set[int], plan: RoomPlan) -> str | None:
         """Have workers of one node stopped so that another fits there; take the node where that costs least."""
@@ -181,8 +174,6 @@ class _Site:
 
     def _stops(self, node_id: str, step: StepState, smaller: set[int]) -> list[Worker] | None:
         """Return the workers to stop on a node, those first that are too many and have little to do."""
-        if self._rooms[node_id].node.cpus + _SLACK < step.spec.cpus:
-            return None
         left = dict(self._surplus)
         room = self._rooms[node_id].copy()
         spare, movable = [], []
@@ -224,19 +215,21 @@ class _Site:
         rooms = {name: room.copy() for name, room in self._rooms.items()}
         for worker in stops:
             rooms[node_id].book(worker.gpu_share, self._held(worker), sign=1)
-        rooms[node_id].book(fit(rooms[node_id], step.spec.held) or (), step.spec.held, sign=-1)
-        for worker in moved:
-            own = self._board.steps[worker.step]
-            room = next((each for each in rooms.values() if _fits(each, own)), None)
-            if room is None:
-                return False
-            room.book(fit(room, own.spec.held) or (), own.spec.held, sign=-1)
-        return True
+        _take(rooms[node_id], step)
+        return all(any(_take(room, self._board.steps[worker.step]) for room in rooms.values()) for worker in moved)
 
 
 def _fits(room: Room, step: StepState) -> bool:
-    is_allowed = step.index not in room.barred
-    return is_allowed and room.node.cpus + _SLACK >= step.spec.cpus and fit(room, step.spec.held) is not None
+    """Return whether a worker of a step can be started on a node."""
+    return room.share_for(step.index, step.spec.held, cpus=step.spec.cpus) is not None
+
+
+def _take(room: Room, step: StepState) -> bool:
+    """Take room for a worker of a step, if it can be started on a node; return whether it can."""
+    share = room.share_for(step.index, step.spec.held, cpus=step.spec.cpus)
+    if share is not None:
+        room.book(share, step.spec.held, sign=-1)
+    return share is not None
 
 
 def _tightness(room: Room) -> tuple[float, ...]:

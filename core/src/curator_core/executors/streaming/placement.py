@@ -54,6 +54,16 @@ class Room:
         """Return the same, to try things on."""
         return Room(self.node, list(self.gpus), self.memory_bytes, dict(self.custom), barred=self.barred)
 
+    def emptied(self) -> Room:
+        """Return the same node without any workers, to try things on."""
+        return replace(Room.of(self.node), barred=self.barred)
+
+    def share_for(self, step: int, held: Held, *, cpus: float) -> tuple[tuple[int, float], ...] | None:
+        """Return the GPUs that a worker of a step would get here, or None if it cannot be started here."""
+        if step in self.barred or self.node.cpus + _SLACK < cpus:
+            return None
+        return fit(self, held)
+
     def can_give(self, share: tuple[tuple[int, float], ...], held: Held) -> bool:
         """Return whether just these GPUs are free, and the rest that a worker holds."""
         return (
@@ -92,7 +102,7 @@ class Placement:
         """What all nodes have of each resource that can be held."""
         self.largest_gpu_gb: float | None = None
         self.node_changes = 0
-        """How often a node was added or removed."""
+        """How often a node was added, removed or grown, or a step was barred from one or allowed there again."""
         for node in nodes:
             self._rooms[node.node_id] = Room.of(node)
         self._sum_up()
@@ -153,6 +163,7 @@ class Placement:
         room = self._rooms.get(node_id)
         if room is not None and step not in room.barred:
             room.barred.add(step)
+            self.node_changes += 1
             self._enter(room)
 
     def allow(self, step: int, node_id: str) -> None:
@@ -160,17 +171,24 @@ class Placement:
         room = self._rooms.get(node_id)
         if room is not None and step in room.barred:
             room.barred.remove(step)
+            self.node_changes += 1
             self._enter(room)
 
     def could_place(self, step: int, held: Held, *, cpus: float = 0.0) -> bool:
         """Return whether a worker fits on a node that it is not barred from, whatever others hold there now."""
-        open_rooms = (room.node for room in self._rooms.values() if step not in room.barred)
-        return any(node.cpus + _SLACK >= cpus and fit(Room.of(node), held) is not None for node in open_rooms)
+        return any(room.emptied().share_for(step, held, cpus=cpus) is not None for room in self._rooms.values())
 
-    def place_on(self, node_id: str, step: int, held: Held) -> Place | None:
+    def emptied(self, held: Iterable[Held]) -> Placement:
+        """Return the same nodes without any workers, to try out where those that hold so much would go."""
+        placement = Placement(self.nodes, held)
+        for node_id, room in placement.rooms.items():
+            room.barred = self._rooms[node_id].barred
+        return placement
+
+    def place_on(self, node_id: str, step: int, held: Held, *, cpus: float = 0.0) -> Place | None:
         """Reserve room for a worker on one node, or return None when there is none."""
         room = self._rooms.get(node_id)
-        share = None if room is None or step in room.barred else fit(room, held)
+        share = None if room is None else room.share_for(step, held, cpus=cpus)
         if share is None:
             return None
         place = Place(node_id, share)
@@ -272,9 +290,7 @@ class _Ranking:
 
     def _entry(self, room: Room) -> tuple[tuple[float, ...], int, str] | None:
         node = room.node
-        if node.cpus + _SLACK < self.cpus or self.step in room.barred:
-            return None
-        share = fit(room, self.held)
+        share = room.share_for(self.step, self.held, cpus=self.cpus)
         if share is None:
             return None
         load = (room.workers_of_step.get(self.step, 0) + 1e-3 * room.workers) / max(node.cpus, 1.0)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.balancer import Demand, grow, leased_shares, solve, throughput, worker_limits
 from curator_core.executors.streaming.making_room import by_size, places_in_turn, trial_placement
-from curator_core.executors.streaming.placement import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,12 +204,12 @@ class PoolGoals:
 
     def _grow(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
         """Return the workers that find a place if the slowest step gets one after the other."""
-        trial = Placement(self._board.placement.nodes, [step.spec.held for step in steps])
+        trial = self._board.placement.emptied([step.spec.held for step in steps])
         counts = [0] * len(steps)
 
         def take(position: int) -> bool:
-            spec = steps[position].spec
-            return trial.place(position, spec.held, cpus=spec.cpus) is not None
+            index, spec = steps[position].index, steps[position].spec
+            return trial.place(index, spec.held, cpus=spec.cpus) is not None
 
         for step in by_size(steps):
             position = steps.index(step)
@@ -250,7 +249,7 @@ class PoolGoals:
             if len(self._trials) >= _TRIALS_KEPT:
                 self._trials.clear()
             wanted = [(step, counts[step.index]) for step in order]
-            found = self._trials[key] = trial_placement(self._board.placement.nodes, wanted)
+            found = self._trials[key] = trial_placement(self._board, wanted)
         return {step.index: count for step, count in zip(order, found, strict=True)}
 
     def _amounts(self, step: StepState) -> dict[str, float]:

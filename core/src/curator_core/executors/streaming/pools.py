@@ -110,7 +110,7 @@ class Pools:
         if not step.holds:
             return placement.place(step.index, held, cpus=step.spec.cpus)
         if self._goals.turns is not None:
-            return placement.place_on(self._goals.turns[step.index], step.index, held)
+            return placement.place_on(self._goals.turns[step.index], step.index, held, cpus=step.spec.cpus)
         avoid = self._promised_before(step) if self._promised else frozenset()
         return placement.place(step.index, held, cpus=step.spec.cpus, avoid=avoid)
 
