@@ -2,15 +2,16 @@
 
 import pytest
 
-from curator_core.executors.streaming.actions import GiveUp, KillWorker, RunCall, StartWorker
+from curator_core.executors.streaming.actions import Deliver, GiveUp, KillWorker, RunCall, StartWorker
 from curator_core.executors.streaming.blame import LONE_LOSSES
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
-def start(timeout_s, tasks=1):
+def start(timeout_s, tasks=1, *, keep_sources=False):
     """Return a scheduler whose only worker has been given some tasks."""
-    scheduler = Scheduler([StepSpec("only", timeout_s=timeout_s)], [Node("n", cpus=1)], call_s=0.5)
+    steps = [StepSpec("only", timeout_s=timeout_s)]
+    scheduler = Scheduler(steps, [Node("n", cpus=1)], call_s=0.5, keep_sources=keep_sources)
     scheduler.tick(0.0)
     scheduler.source_chunk(tasks, 0, "handle", 0.0)
     (worker,) = [each.worker_id for each in scheduler.take_actions() if isinstance(each, StartWorker)]
@@ -109,3 +110,26 @@ def test_a_call_that_was_nearly_overdue_when_the_driver_looked_away_gets_a_momen
     scheduler.tick(100.0)
     scheduler.tick(100.2)
     assert of_kind(KillWorker, scheduler) == []
+
+
+def test_what_was_made_in_parts_has_as_long_to_be_made_again_in_one_and_then_twice_as_long():
+    scheduler, worker = start(timeout_s=2.0, keep_sources=True)
+    (run,) = of_kind(RunCall, scheduler)
+    now = 1.0
+    for part in range(1, 21):  # each within the time that one may take
+        pass_time(scheduler, now, now + 3.0)
+        now += 3.0
+        result = CallResult(1, 1, 10, 3.0, is_done=part == 20, handle="output", open_outputs=part)
+        scheduler.call_done(run.call.call_id, result, now)
+    *_, last = of_kind(Deliver, scheduler)
+    scheduler.output_lost(last.chunk, now)
+    for allowed_s in (60.0, 120.0):
+        (replay,) = of_kind(RunCall, scheduler)
+        pass_time(scheduler, now, now + allowed_s)
+        assert of_kind(KillWorker, scheduler) == []
+        pass_time(scheduler, now + allowed_s, now + allowed_s + 10.0)
+        now += allowed_s + 10.0
+        assert [each.call_id for each in of_kind(KillWorker, scheduler)] == [replay.call.call_id]
+        scheduler.worker_lost(worker, now, cause="timeout")
+        (worker,) = [each.worker_id for each in of_kind(StartWorker, scheduler)]
+        scheduler.worker_ready(worker, now)

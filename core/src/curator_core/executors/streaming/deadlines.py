@@ -9,6 +9,7 @@ from curator_core.executors.streaming.actions import KillWorker
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.board import Board
+    from curator_core.executors.streaming.model import Call
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["Deadlines"]
@@ -29,7 +30,8 @@ class Deadlines:
     """Has workers ended whose running call is overdue.
 
     A worker begins no further task once a call has lasted ``call_s``, so whatever a call holds, it is overdue when its
-    last batch of tasks must have been.
+    last batch of tasks must have been. A lost chunk is made again in one piece, however many parts its call was
+    interrupted in: that may take as long as the call did besides, and twice as long each time it was overdue.
 
     Only time in which the driver was there to hear of a call counts: while the consumer of the outputs keeps it, or
     while the process is stopped, answers wait unread, and a worker is not to be ended for that.
@@ -63,13 +65,16 @@ class Deadlines:
                 running = known.get(key)
                 if running is None:
                     begun_s = self._attentive_s - min(now - call.started_s, _INTERVAL_S)
-                    running = _Running(begun_s + self._limit_s(step))
+                    running = _Running(begun_s + self._limit_s(step, call))
                 self._running[key] = running
                 if self._attentive_s > running.due_s:
                     running.looks_overdue += 1
                     if running.looks_overdue == _LOOKS:
                         self._board.actions.append(KillWorker(worker.worker_id, *key))
 
-    def _limit_s(self, step: StepState) -> float:
+    def _limit_s(self, step: StepState, call: Call) -> float:
         assert step.spec.timeout_s is not None
-        return self._call_s + _GRACE_S + step.spec.timeout_s * max(1, step.spec.batch_size)
+        limit_s = self._call_s + _GRACE_S + step.spec.timeout_s * max(1, step.spec.batch_size)
+        if call.target is None or call.target.made_by is None:
+            return limit_s
+        return (limit_s + call.target.made_by.service_s) * 2.0**call.timeouts

@@ -158,6 +158,7 @@ class Call:
         cause: Why the last of them was.
         emitted: Outputs that were passed on; a repeated call leaves them out. Such a call has one input.
         target: The lost chunk that a replay makes again.
+        timeouts: How often a replay took too long.
         drops_suspended: Whether it tells its worker to drop the call that was interrupted before.
         tasks: Number of input tasks.
     """
@@ -171,6 +172,7 @@ class Call:
     cause: LossCause = "died"
     emitted: int = 0
     target: Chunk | None = None
+    timeouts: int = 0
     drops_suspended: bool = False
     worker_id: int = -1
     started_s: float = 0.0

@@ -36,6 +36,7 @@ class Recovery:
         through with it, unless that happens again and again.
         """
         if call.kind == "replay":
+            call.timeouts += cause == "timeout"
             step.urgent.appendleft(call)
             return
         if cause == "node" and call.kind == "normal" and not call.emitted:
