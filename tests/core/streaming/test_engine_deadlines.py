@@ -2,15 +2,15 @@
 
 import pytest
 
-from curator_core.executors.streaming.actions import Deliver, GiveUp, KillWorker, RunCall, StartWorker
+from curator_core.executors.streaming.actions import Deliver, GiveUp, KillWorker, ResumeCall, RunCall, StartWorker
 from curator_core.executors.streaming.blame import LONE_LOSSES
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
-def start(timeout_s, tasks=1, *, keep_sources=False):
+def start(timeout_s, tasks=1, *, batch_size=1, keep_sources=False):
     """Return a scheduler whose only worker has been given some tasks."""
-    steps = [StepSpec("only", timeout_s=timeout_s)]
+    steps = [StepSpec("only", timeout_s=timeout_s, batch_size=batch_size)]
     scheduler = Scheduler(steps, [Node("n", cpus=1)], call_s=0.5, keep_sources=keep_sources)
     scheduler.tick(0.0)
     scheduler.source_chunk(tasks, 0, "handle", 0.0)
@@ -78,6 +78,23 @@ def test_a_task_is_not_blamed_for_workers_that_were_in_no_stage_unless_it_happen
 
 def test_a_task_is_never_blamed_for_a_lost_node():
     assert [each for each in lose_workers("node") if isinstance(each, GiveUp)] == []
+
+
+def test_a_task_that_is_left_of_several_suspects_leaves_no_notes():
+    """Who reads its notes would take a worker that dies with it for one that died in no stage."""
+    scheduler, worker = start(timeout_s=None, tasks=32, batch_size=32)
+    scheduler.worker_lost(worker, 2.0)
+    (worker,) = [each.worker_id for each in of_kind(StartWorker, scheduler)]
+    scheduler.worker_ready(worker, 2.0)
+    (run,) = of_kind(RunCall, scheduler)
+    assert (run.call.kind, run.call.tasks, run.call.is_noted) == ("lone", 2, False)
+    part = CallResult(2, 1, 10, 0.1, is_done=False, handle="output", completed=1, open_outputs=1)
+    scheduler.call_done(run.call.call_id, part, 3.0)
+    (resumed,) = of_kind(ResumeCall, scheduler)
+    assert (resumed.call.tasks, resumed.call.is_noted) == (1, False)
+    scheduler.worker_lost(worker, 4.0)
+    again = scheduler.board.steps[0].urgent[-1]
+    assert (again.tasks, again.emitted, again.is_noted, again.deaths) == (1, 1, True, 0)
 
 
 def test_time_in_which_the_driver_looked_away_does_not_count():

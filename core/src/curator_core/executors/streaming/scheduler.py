@@ -298,13 +298,13 @@ class Scheduler:
     def _open_rest(self, step: StepState, call: Call, result: CallResult) -> Call:
         """Commit the complete inputs of an interrupted call; return the call of the one that is not.
 
-        Only that one is repeated, and can be blamed, if the worker dies. ``call`` stays as it is: it says how to make
-        the outputs again that were passed on so far.
+        Only that one is repeated, and suspected, if the worker dies; it is not alone yet, since nobody notes how far it
+        comes. ``call`` stays as it is: it says how to make the outputs again that were passed on so far.
         """
         complete, last = cut(call.inputs, result.completed)
         self.board.commit(step, complete)
         call_id = self.board.next_id()
-        return Call(call_id, step.index, last, kind=call.kind, cause=call.cause, emitted=result.open_outputs)
+        return Call(call_id, step.index, last, cause=call.cause, emitted=result.open_outputs)
 
     def _pass_on(self, step: StepState, chunk: Chunk, now: float) -> None:
         board = self.board
