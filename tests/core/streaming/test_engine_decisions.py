@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import TableBatch, Task, processing_stage
+from curator_core import EmptyTask, TableBatch, Task, processing_stage
 from curator_core.executors.streaming.actions import Deliver, PullSources, RunCall, StartWorker, StopWorker
 from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
 from curator_core.executors.streaming.call_execution import Budget, CallExecution
@@ -341,6 +341,17 @@ def test_large_results_come_in_parts_and_nothing_is_missing():
         parts.append([task.data[-1] for task in part.outputs])
     assert [n for part in parts for n in part] == list(range(20))
     assert max(map(len, parts)) == 3
+
+
+def test_sources_that_one_call_makes_of_several_empty_tasks_come_in_parts():
+    @processing_stage(name="sources")
+    def sources(task):
+        for _ in range(5):
+            yield Task(data=bytes(1_000))
+
+    part = execution(sources, [EmptyTask(task_id="1"), EmptyTask(task_id="2")], size_bytes=6_000).next_part()
+    assert ([task.task_id for task in part.outputs][-2:], part.is_done) == (["1-4", "2-0"], False)
+    assert ([task.task_id for task in part.completed], part.open_outputs) == (["1"], 1)
 
 
 def test_an_open_ended_result_is_passed_on_without_waiting_for_the_next():

@@ -30,7 +30,10 @@ class Budget:
 
     Args:
         seconds: After this time no further input is taken, and a part that has outputs is passed on.
-        size_bytes: A part with this much output is passed on.
+        size_bytes: A part with this much output is passed on, as soon as it has an output of the input taken last. This
+            bounds what a stage yields for one input. It does not bound what is made of a batch, all of whose inputs are
+            taken at once, nor of an iterator that ``process`` returns instead of being a generator itself, if its stage
+            is fused with one that takes batches.
     """
 
     seconds: float = LONGEST_CALL_S
@@ -217,6 +220,6 @@ class CallExecution:
 def _is_made_of(output: Task[Any], task: Task[Any]) -> bool:
     """Return whether a task descends from another: ids of children begin with those of their parents.
 
-    Sources, which stages make of empty tasks, have ids of their own.
+    So do those of sources that are made of empty tasks (``1-0``), unless they are files, which have ids of their own.
     """
-    return output.task_id == task.task_id or output.task_id.startswith(f"{task.task_id}/")
+    return output.task_id == task.task_id or output.task_id.startswith((f"{task.task_id}/", f"{task.task_id}-"))
