@@ -39,11 +39,11 @@ class Shell:
                 action.chunk.handle = None
                 self.forgotten.add(action.chunk)
 
-    def end(self, call, size_bytes=10, *, is_done=True):
+    def end(self, call, size_bytes=10, *, outputs=1, is_done=True):
         self.calls.remove(call)
         if call.drops_suspended:
             self.interrupted.discard(call.worker_id)
-        result = CallResult(call.tasks, 1, size_bytes, 0.01, is_done, "output", open_outputs=1)
+        result = CallResult(call.tasks, outputs, size_bytes, 0.01, is_done, "output", open_outputs=1)
         if call.worker_id in self.interrupted:
             result = CallResult(0)
         elif not is_done:
@@ -120,3 +120,32 @@ def test_a_worker_that_never_got_the_call_with_which_it_drops_another_is_told_ag
     shell.lose_inputs(replay)
     shell.next_call(step=2, inputs=lost)
     assert all(chunk.handle == "output" for chunk in lost)
+
+
+def test_after_a_stop_what_a_source_has_made_can_be_made_again_by_its_worker():
+    """The worker has interrupted the call that makes the sources, which is not resumed."""
+    shell = Shell([StepSpec("a", is_source=True), StepSpec("b")])
+    shell.end(shell.next_call(step=0), is_done=False)
+    begun = shell.next_call(step=1)
+    shell.tell(shell.scheduler.stop)
+    lost = shell.lose_inputs(begun)
+    shell.next_call(step=1, inputs=lost)
+    assert all(chunk.handle == "output" for chunk in lost)
+
+
+def test_after_a_stop_a_call_that_an_interrupted_source_sends_back_is_not_begun():
+    shell = Shell([StepSpec("a", is_source=True), StepSpec("b")])
+    shell.end(shell.next_call(step=0), is_done=False)
+    shell.tell(shell.scheduler.stop)
+    (behind,) = shell.calls
+    shell.end(behind)
+    assert shell.calls == []
+    assert shell.scheduler.is_finished
+
+
+def test_a_stage_that_makes_fewer_outputs_when_it_is_repeated_ends_the_run():
+    """The tasks that are missing would be sent for ever."""
+    shell = Shell(THREE)
+    shell.lose_inputs(shell.next_call(step=2))
+    with pytest.raises(StageError, match="step 'b' made only 0 of 1 lost outputs again"):
+        shell.end(shell.next_call(step=1, kind="replay"), outputs=0)

@@ -11,7 +11,7 @@ from curator_core.executors.streaming.model import Call, Slice
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.board import Board
-    from curator_core.executors.streaming.model import Chunk, LossCause
+    from curator_core.executors.streaming.model import CallResult, Chunk, LossCause
     from curator_core.executors.streaming.step_state import StepState
 
 __all__ = ["Recovery"]
@@ -111,12 +111,22 @@ class Recovery:
                 self.restore(each.chunk)
         step.urgent.append(Call(self._board.next_id(), step.index, made_by.inputs, kind="replay", target=chunk))
 
-    def restored(self, call: Call, handle: object, node_id: str | None) -> None:
-        """Take in a chunk that was made again, and let go on what waited for it."""
+    def restored(self, call: Call, result: CallResult) -> None:
+        """Take in a chunk that was made again, and let go on what waited for it.
+
+        Raises:
+            StageError: It has fewer tasks than before.
+        """
         chunk = call.target
         assert chunk is not None
+        if result.outputs < chunk.count:
+            name = self._board.steps[call.step].spec.name
+            raise StageError(
+                f"step {name!r} made only {result.outputs} of {chunk.count} lost outputs again when it was repeated",
+                fix="let its stages return as many outputs each time they are given the same input, and resume",
+            )
         self._replayed.discard(chunk.chunk_id)
-        chunk.handle, chunk.node_id = handle, node_id
+        chunk.handle, chunk.node_id = result.handle, result.node_id
         for each in call.inputs:
             each.chunk.pins -= 1
             self._board.forget_if_done(each.chunk)

@@ -202,7 +202,7 @@ class Scheduler:
         if self._first_return_s is None:
             self._first_return_s = now
         if call.kind == "replay":
-            self._recovery.restored(call, result.handle, result.node_id)
+            self._recovery.restored(call, result)
         else:
             self._take_in(step, worker, call, result, now)
         if worker.phase == "draining" and not worker.has_work:
@@ -279,7 +279,10 @@ class Scheduler:
             assert not call.emitted, "a repeated call takes the input whose outputs were passed on"
             call.inputs, rest = cut(call.inputs, result.consumed)
             call.tasks = result.consumed
-            step.push_back(rest)
+            if self._is_stopping and step.spec.is_source:
+                board.commit(step, rest)
+            else:
+                step.push_back(rest)
         if result.outputs:
             chunk = board.output_chunk(call, result)
             call.emitted += result.outputs
@@ -320,6 +323,7 @@ class Scheduler:
         if worker.suspended is not None:
             self.board.commit(step, worker.suspended.inputs)
             worker.suspended = None
+            worker.drops_suspended = True
             del step.suspended[worker.worker_id]
             self.board.leases.unreserve(worker.node_id, step.index)
             step.list_worker(worker)
