@@ -2,14 +2,16 @@
 
 import threading
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from curator_core import Pipeline, Resources, StreamingExecutor, Task, processing_stage
 from curator_core.errors import ClusterError
-from curator_core.executors.cluster import NodeResources
+from curator_core.executors.cluster import NodeResources, list_nodes
 from curator_core.executors.streaming import reservation
 from curator_core.executors.streaming.model import Held, StepSpec
+from curator_core.executors.streaming.node_watch import NodeWatch
 from curator_core.executors.streaming.run_share import run_share
 from curator_core.run import RunState, stream_plan
 
@@ -111,3 +113,47 @@ def test_a_run_takes_of_a_node_that_joins_what_it_lacks():
     step = StepSpec("model", held=Held(gpus=1), max_workers=5)
     joined = NodeResources("two", cpus=8, gpus=4, custom={"license": 0})
     assert parts(step, nodes=[joined], had=[NODE]) == [(1, 0, 0)]
+
+
+class FakeCluster:
+    """Nodes with 4 CPUs and 2 GPUs of 80 GB each, of which Ray says nothing but the number."""
+
+    def __init__(self, monkeypatch, nodes):
+        self.nodes = nodes
+        self.groups = []
+        monkeypatch.setattr("ray.nodes", lambda: [self.told(name) | {"Alive": True} for name in self.nodes])
+        free = "ray._private.state.available_resources_per_node"
+        monkeypatch.setattr(free, lambda: {name: self.told(name)["Resources"] for name in self.nodes})
+        monkeypatch.setattr("ray.util.placement_group", self.group)
+        monkeypatch.setattr("ray.util.remove_placement_group", self.groups.remove)
+        monkeypatch.setattr(reservation, "measure_gpus", self.measured)
+
+    def measured(self, nodes):
+        return tuple(replace(node, gpu_memory_gb=80.0) for node in nodes)
+
+    def told(self, name):
+        return {"NodeID": name, "Resources": {"CPU": 4.0, "GPU": 2.0}}
+
+    def group(self, bundles, **_):
+        self.groups.append(Granted())
+        return self.groups[-1]
+
+
+class Granted:
+    """A placement group."""
+
+    def wait(self, timeout_s):
+        return True
+
+
+@pytest.mark.parametrize("after", ["b", "c"], ids=["one that was there before", "one that joins"])
+def test_gpus_by_their_memory_are_made_up_for_on_another_node(monkeypatch, after):
+    cluster = FakeCluster(monkeypatch, ["a", "b"])
+    reserved = reservation.Reservation([StepSpec("m", held=Held(gpu_memory_gb=40), max_workers=2)], with_cpus=True)
+    nodes = reserved.take(cluster.measured(list_nodes()))
+    assert [node.gpus for node in nodes] == [1, 0]
+    watch = NodeWatch(nodes, reserved)
+    cluster.nodes = [after]
+    changes = watch.changes(0.0, at_once=True)
+    [node] = changes.joined or changes.grown
+    assert (node.node_id, node.gpus, node.gpu_memory_gb) == (after, 1, 80.0)

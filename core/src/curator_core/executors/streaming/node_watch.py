@@ -68,7 +68,7 @@ class NodeWatch:
         for node_id in left:
             self._reservation.release(node_id)
         new = [node for node_id, node in alive.items() if node_id not in self._known | self._ignored]
-        joined = [self._reservation.extend(node) for node in new]
+        joined = [self._reservation.extend(node) for node in self._reservation.measured(new)]
         self._known -= set(left)
         grown = self._reservation.make_up([alive[node_id] for node_id in sorted(self._known)]) if left else []
         self._known |= {node.node_id for node in joined}

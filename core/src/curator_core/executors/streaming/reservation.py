@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ClusterError
+from curator_core.executors.cluster import import_ray
+from curator_core.executors.gpu_memory import measure_gpus
 from curator_core.executors.streaming.cluster_nodes import engine_node
 from curator_core.executors.streaming.placement import Placement
 from curator_core.executors.streaming.run_share import held_names, run_share
@@ -96,6 +98,15 @@ class Reservation:
         unused = [replace(node, cpus=0.0, gpus=0, memory_bytes=0, custom={}) for node in left]
         return [*self._nodes, *unused]
 
+    def measured(self, nodes: Sequence[NodeResources]) -> Sequence[NodeResources]:
+        """Return nodes that have joined, with the memory of their GPUs if workers hold any; none if one cannot say."""
+        if not nodes or not any(step.held.gpu_memory_gb for step in self._steps):
+            return nodes
+        try:
+            return measure_gpus(nodes)
+        except import_ray().exceptions.RayError:  # it has left again
+            return ()
+
     def extend(self, node: NodeResources) -> NodeResources:
         """Return a node that has joined with what the run may use of it, reserved where Ray allows it."""
         deadline_s = time.monotonic() + _RELEASE_S
@@ -122,7 +133,8 @@ class Reservation:
             before = next((each for each in self._nodes if each.node_id == node.node_id), None)
             if before is None or self._holds_any(before):
                 continue
-            left = replace(free_part(node, _free().get(node.node_id)), cpus=before.cpus)
+            left = free_part(node, _free().get(node.node_id))
+            left = replace(left, cpus=before.cpus, gpu_memory_gb=before.gpu_memory_gb)
             [part] = run_share(self._steps, [left], had=[each for each in self._nodes if each is not before])
             if not self._holds_any(part):
                 continue
