@@ -115,11 +115,26 @@ def test_a_run_takes_of_a_node_that_joins_what_it_lacks():
     assert parts(step, nodes=[joined], had=[NODE]) == [(1, 0, 0)]
 
 
+class Granted:
+    """A placement group."""
+
+    def wait(self, timeout_s):
+        return True
+
+
+class Interrupted:
+    """A placement group that takes long: the user presses Ctrl-C."""
+
+    def wait(self, timeout_s):
+        raise KeyboardInterrupt
+
+
 class FakeCluster:
     """Nodes with 4 CPUs and 2 GPUs of 80 GB each, of which Ray says nothing but the number."""
 
-    def __init__(self, monkeypatch, nodes):
+    def __init__(self, monkeypatch, nodes, group=Granted):
         self.nodes = nodes
+        self._group = group
         self.groups = []
         monkeypatch.setattr("ray.nodes", lambda: [self.told(name) | {"Alive": True} for name in self.nodes])
         free = "ray._private.state.available_resources_per_node"
@@ -135,15 +150,8 @@ class FakeCluster:
         return {"NodeID": name, "Resources": {"CPU": 4.0, "GPU": 2.0}}
 
     def group(self, bundles, **_):
-        self.groups.append(Granted())
+        self.groups.append(self._group())
         return self.groups[-1]
-
-
-class Granted:
-    """A placement group."""
-
-    def wait(self, timeout_s):
-        return True
 
 
 @pytest.mark.parametrize("after", ["b", "c"], ids=["one that was there before", "one that joins"])
@@ -157,3 +165,12 @@ def test_gpus_by_their_memory_are_made_up_for_on_another_node(monkeypatch, after
     changes = watch.changes(0.0, at_once=True)
     [node] = changes.joined or changes.grown
     assert (node.node_id, node.gpus, node.gpu_memory_gb) == (after, 1, 80.0)
+
+
+def test_what_was_asked_for_when_a_run_is_interrupted_is_given_back(monkeypatch):
+    cluster = FakeCluster(monkeypatch, ["a", "b"], group=Interrupted)
+    with closing(reservation.Reservation([StepSpec("plain")], with_cpus=True)) as reserved:
+        with pytest.raises(KeyboardInterrupt):
+            reserved.take(list_nodes())
+        assert len(cluster.groups) == 2
+    assert cluster.groups == []

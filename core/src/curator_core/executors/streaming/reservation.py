@@ -202,19 +202,19 @@ class Reservation:
         from ray.util import placement_group, remove_placement_group
 
         groups = self._groups if groups is None else groups
-        asked = {}
+        asked = []
         for node in nodes:
             bundle = self._bundle(node)
             if bundle:
                 labels = [{_NODE_LABEL: node.node_id}]
-                asked[node.node_id] = placement_group([bundle], strategy="STRICT_PACK", bundle_label_selector=labels)
+                group = placement_group([bundle], strategy="STRICT_PACK", bundle_label_selector=labels)
+                groups[node.node_id] = group  # given back at the end, also if the run is interrupted now
+                asked.append(node.node_id)
         deadline_s = time.monotonic() + patience_s
         refused = set()
-        for node_id, group in asked.items():
-            if group.wait(max(0.01, deadline_s - time.monotonic())):
-                groups[node_id] = group
-            else:
-                remove_placement_group(group)
+        for node_id in asked:
+            if not groups[node_id].wait(max(0.01, deadline_s - time.monotonic())):
+                remove_placement_group(groups.pop(node_id))
                 refused.add(node_id)
         return [node for node in nodes if node.node_id not in refused]
 
