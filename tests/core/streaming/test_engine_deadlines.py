@@ -5,6 +5,8 @@ import pytest
 from curator_core.executors.streaming.actions import Deliver, GiveUp, KillWorker, ResumeCall, RunCall, StartWorker
 from curator_core.executors.streaming.blame import LONE_LOSSES
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
+from curator_core.executors.streaming.node_watch import NodeWatch
+from curator_core.executors.streaming.reservation import Reservation
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
@@ -150,3 +152,21 @@ def test_what_was_made_in_parts_has_as_long_to_be_made_again_in_one_and_then_twi
         scheduler.worker_lost(worker, now, cause="timeout")
         (worker,) = [each.worker_id for each in of_kind(StartWorker, scheduler)]
         scheduler.worker_ready(worker, now)
+
+
+def test_a_node_that_is_cut_off_is_tried_once_for_all_its_overdue_workers(monkeypatch):
+    """Each try takes seconds, in which the driver does nothing else."""
+    tries = []
+
+    def time_out(address, timeout):
+        tries.append(address)
+        raise TimeoutError
+
+    node = {"NodeID": "n", "Alive": True, "NodeManagerAddress": "host", "NodeManagerPort": 1, "Resources": {}}
+    monkeypatch.setattr("ray.nodes", lambda: [node])
+    monkeypatch.setattr("socket.create_connection", time_out)
+    watch = NodeWatch([], Reservation([], with_cpus=False), ignored=["n"])
+    for now in (2.0, 4.0):
+        watch.changes(now)
+        assert [watch.is_reachable("n") for _ in range(64)] == [False] * 64
+    assert tries == [("host", 1)] * 2

@@ -52,6 +52,7 @@ class NodeWatch:
         self._reservation = reservation
         self._ignored = set(ignored)
         self._next_s = _INTERVAL_S
+        self._unreachable: set[str | None] = set()  # since the cluster was asked last
 
     def changes(self, now: float, *, at_once: bool = False) -> NodeChanges:
         """Return which nodes have joined and left since the last time, and which make up for those that left.
@@ -63,6 +64,7 @@ class NodeWatch:
         if self._reservation is None or (now < self._next_s and not at_once):
             return NodeChanges()
         self._next_s = now + _INTERVAL_S
+        self._unreachable.clear()
         alive = {node.node_id: node for node in list_nodes()}
         left = [node_id for node_id in self._known if node_id not in alive]
         for node_id in left:
@@ -78,6 +80,8 @@ class NodeWatch:
         """Return whether a node can be reached from here now; Ray takes a minute to give up one that cannot."""
         if self._reservation is None:
             return True
+        if node_id in self._unreachable:
+            return False  # to try again for each of its workers would keep the driver for seconds each time
         found = next((node for node in import_ray().nodes() if node["NodeID"] == node_id and node["Alive"]), None)
         if found is None:
             return False
@@ -85,5 +89,6 @@ class NodeWatch:
         try:
             socket.create_connection(address, timeout=_PROBE_S).close()
         except OSError:
+            self._unreachable.add(node_id)
             return False
         return True
