@@ -100,3 +100,12 @@ def test_a_step_gets_the_place_of_another_if_its_workers_cannot_be_set_up_elsewh
     shell = Shell(nodes, lambda node: node == "good", first, second)
     shell.run(20)
     assert {worker.step: worker.node_id for worker in shell.scheduler.board.workers.values()} == {0: "good", 1: "bad"}
+
+
+def test_when_the_only_node_is_lost_on_which_a_step_could_start_its_setups_error_is_told():
+    nodes = [Node("bad", cpus=4, gpus=1), Node("good", cpus=4, gpus=1)]
+    first, second = (StepSpec(name, held=Held(gpus=1)) for name in ("first", "second"))
+    shell = Shell(nodes, lambda node: node == "good", first, second)
+    assert not shell.scheduler.board.steps[0].workers
+    with pytest.raises(StageError, match="no driver on bad"):
+        shell.scheduler.node_removed("good", shell.now)

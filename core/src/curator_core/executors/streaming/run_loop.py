@@ -159,16 +159,16 @@ class RunLoop:
 
     def _look_at_nodes(self, *, at_once: bool = False) -> None:
         changes = self._nodes.changes(self._now, at_once=at_once)
-        for node_id in changes.left:
+        for node in changes.joined:
+            self._scheduler.node_added(engine_node(node), self._now)
+        for node in changes.grown:
+            self._scheduler.node_grown(engine_node(node), self._now)
+        for node_id in changes.left:  # last: there may be a place now for what was there
             self._lost_nodes.add(node_id)
             for worker in self._scheduler.board.workers.values():
                 if worker.node_id == node_id:
                     self._pool.kill(worker.worker_id)
             self._scheduler.node_removed(node_id, self._now)
-        for node in changes.joined:
-            self._scheduler.node_added(engine_node(node), self._now)
-        for node in changes.grown:
-            self._scheduler.node_grown(engine_node(node), self._now)
 
     def _take(self, event: Any) -> None:
         if isinstance(event, CallEnded):

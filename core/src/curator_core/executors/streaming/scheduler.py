@@ -242,11 +242,17 @@ class Scheduler:
         self.tick(now)
 
     def node_removed(self, node_id: str, now: float) -> None:
-        """Stop using a node. Its workers are lost with it, also those without a call, of which nothing else tells."""
+        """Stop using a node. Its workers are lost with it, also those without a call, of which nothing else tells.
+
+        Raises:
+            Exception: What the last setup raised of a step that has no worker, where none can be set up anywhere else.
+        """
         self.board.leases.remove_node(node_id)
         self.board.placement.remove_node(node_id)
         for worker in [each for each in self.board.workers.values() if each.node_id == node_id]:
             self.worker_lost(worker.worker_id, now, cause="node")
+        for step in self.board.steps:
+            self._setups.review(step)
         self.tick(now)
 
     # Workers
