@@ -26,6 +26,7 @@ from curator_core.executors.streaming.model import CallResult, Held, Node, StepS
 from curator_core.executors.streaming.placement import Placement
 from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.usage import Usage
+from curator_core.executors.streaming.worker import CallOrder, StepWorker, WorkerOptions
 from curator_core.runner import StageRunner
 from curator_core.worker_state import WorkerState
 
@@ -341,6 +342,22 @@ def test_large_results_come_in_parts_and_nothing_is_missing():
         parts.append([task.data[-1] for task in part.outputs])
     assert [n for part in parts for n in part] == list(range(20))
     assert max(map(len, parts)) == 3
+
+
+@pytest.mark.parametrize(("task", "are_told"), [(Task(data=0, task_id="1"), False), (EmptyTask(task_id="1"), True)])
+def test_ids_of_sources_are_told_in_every_part_and_others_in_none(task, are_told):
+    @processing_stage(name="many")
+    def many(task):
+        return [Task(data=bytes(1_000)) for _ in range(4)]
+
+    options = WorkerOptions("run", 1.0, "raise", 1, run_dir=None, budget=Budget(size_bytes=2_000))
+    worker = StepWorker([], options)
+    worker._state = WorkerState()
+    worker._runners = [StageRunner(many, worker._state)]
+    _, first = worker.run(CallOrder([(0, 1)]).pack(), encode([task])[0])
+    _, second = worker.resume()
+    assert (first.outputs, second.outputs) == (2, 2)
+    assert [report.source_ids is not None for report in (first, second)] == [are_told] * 2
 
 
 def test_sources_that_one_call_makes_of_several_empty_tasks_come_in_parts():

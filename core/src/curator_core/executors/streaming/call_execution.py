@@ -12,6 +12,7 @@ from curator_core.executors.streaming.chunk_codec import approximate_bytes, enco
 from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S
 from curator_core.fusion import makes_iterators
 from curator_core.interrupts import reraise_interrupt
+from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,7 +94,8 @@ class CallExecution:
         limit: int | None = None,
         notes: tuple[str, int] | None = None,
     ) -> None:
-        self.service_s = 0.0
+        self.makes_sources = any(issubclass(kind, EmptyTask) for kind in set(map(type, tasks)))
+        """Whether the outputs are source tasks."""
         self._consumed = 0
         self._completed = 0
         self._open_outputs = skip
@@ -115,8 +117,7 @@ class CallExecution:
 
     def next_part(self) -> Part:
         """Return further outputs."""
-        started_s = time.perf_counter()
-        self._deadline_s = started_s + self._budget.seconds
+        self._deadline_s = time.perf_counter() + self._budget.seconds
         before = self._completed
         outputs, is_last = self._make()
         outputs, payload, size_bytes = self._encoded(outputs)
@@ -125,7 +126,6 @@ class CallExecution:
         if not is_last and not self._skip and self._has_ended():
             is_done = True
             reports.merge(self._state.take_all())
-        self.service_s = time.perf_counter() - started_s
         if is_done:
             self._completed, self._open_outputs = self._consumed, 0
         else:

@@ -137,7 +137,7 @@ class StepWorker:
                 once = partial(once_on_this_node, self._options.run_id, packed.name)
                 runner.setup(WorkerInfo(worker_id, node_id), once_per_node=once)
                 self._runners.append(runner)
-        except Exception as error:  # noqa: BLE001 - isolation border: reported to the driver, which ends the run
+        except Exception as error:  # noqa: BLE001 - isolation border: the driver tries another worker
             return CallReport(failure=pack_error(error))
         gc.freeze()  # what is loaded now stays: collections need not look at it again and again
         stats, quarantined = self._state.take()
@@ -147,7 +147,6 @@ class StepWorker:
         """Process tasks; return the outputs and a report. A large result is returned in parts, through `resume`."""
         from curator_core.executors.streaming.call_execution import CallExecution
         from curator_core.executors.streaming.chunk_codec import decode
-        from curator_core.tasks import EmptyTask
 
         order = CallOrder.unpack(packed_order)
         if self._suspended is not None:
@@ -174,15 +173,14 @@ class StepWorker:
             limit=order.limit,
             notes=None if order.suspect_id is None else (self._options.run_id, order.suspect_id),
         )
-        makes_sources = any(issubclass(kind, EmptyTask) for kind in set(map(type, tasks)))
-        return self._advance(execution, started_s, makes_sources=makes_sources, is_replay=order.limit is not None)
+        return self._advance(execution, started_s, is_replay=order.limit is not None)
 
     def resume(self) -> tuple[Payload | None, CallReport]:
         """Go on with the call that was interrupted because its result was large enough."""
         execution, self._suspended = self._suspended, None
         if execution is None:
             return None, CallReport()
-        return self._advance(execution, time.perf_counter(), makes_sources=True, is_replay=False)
+        return self._advance(execution, time.perf_counter(), is_replay=False)
 
     def teardown(self) -> PackedError | None:
         """Let the stages release what they opened."""
@@ -194,7 +192,7 @@ class StepWorker:
         return failure
 
     def _advance(
-        self, execution: CallExecution, started_s: float, *, makes_sources: bool, is_replay: bool
+        self, execution: CallExecution, started_s: float, *, is_replay: bool
     ) -> tuple[Payload | None, CallReport]:
         try:
             part = execution.next_part()
@@ -210,11 +208,11 @@ class StepWorker:
             is_done=part.is_done,
             completed=len(part.completed),
             open_outputs=part.open_outputs,
-            source_ids=[task.task_id for task in part.outputs] if makes_sources else None,
+            source_ids=[task.task_id for task in part.outputs] if execution.makes_sources else None,
         )
         if not is_replay:  # what a replay counts was counted when it was done the first time
             report.stats, report.quarantined = part.reports.stats, part.reports.quarantined
-            report.sources = self._source_report(part, makes_sources=makes_sources)
+            report.sources = self._source_report(part, makes_sources=execution.makes_sources)
         return part.payload, report
 
     def _source_report(self, part: Part, *, makes_sources: bool) -> SourceReport | None:
