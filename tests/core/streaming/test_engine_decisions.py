@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from curator_core import EmptyTask, TableBatch, Task, processing_stage
 from curator_core.executors.streaming.actions import Deliver, PullSources, RunCall, StartWorker, StopWorker
 from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
+from curator_core.executors.streaming.board import Board
 from curator_core.executors.streaming.call_execution import Budget, CallExecution
 from curator_core.executors.streaming.chunk_codec import decode, encode
 from curator_core.executors.streaming.chunk_sizing import (
@@ -22,8 +23,9 @@ from curator_core.executors.streaming.chunk_sizing import (
     least_behind,
 )
 from curator_core.executors.streaming.estimator import StepEstimator
-from curator_core.executors.streaming.model import CallResult, Held, Node, StepSpec
+from curator_core.executors.streaming.model import CallResult, Chunk, Held, Node, StepSpec
 from curator_core.executors.streaming.placement import Placement
+from curator_core.executors.streaming.pool_goals import PoolGoals
 from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.usage import Usage
 from curator_core.executors.streaming.worker import CallOrder, StepWorker, WorkerOptions
@@ -83,6 +85,21 @@ def test_a_stop_finishes_what_is_begun_and_begins_nothing():
         scheduler.tick(now)
     assert delivered == begun
     assert finished <= begun < finished + 40  # calls that were on their way
+
+
+def test_a_step_that_has_ended_without_a_worker_makes_no_others_take_turns():
+    steps = [StepSpec("none"), *(StepSpec(name, held=Held(gpus=1)) for name in ("ended", "running"))]
+    board = Board(steps, [Node("n", cpus=4, gpus=4)], memory_limit_bytes=1 << 30)
+    board.sources_ended = True
+    _, ended, running = board.steps
+    for step in (ended, running):
+        step.push(Chunk(board.next_id(), 1, 1, "handle"))
+    running.live_workers = 1
+    goals = PoolGoals(board, lambda step: True)
+    goals.goals(0.0)
+    ended.take(1)
+    goals.goals(60.0)
+    assert goals.turns is None
 
 
 def test_limits_are_kept():

@@ -231,7 +231,7 @@ class PoolGoals:
                 self._without_since_s.pop(step.index, None)
             else:
                 self._without_since_s.setdefault(step.index, now)
-        return any(now - since_s > _SHUT_OUT_S for since_s in self._without_since_s.values())
+        return any(now - self._without_since_s.get(step.index, now) > _SHUT_OUT_S for step in steps)
 
     def _can_work(self, step: StepState) -> bool:
         return step.has_work and (step.running_calls > 0 or self._has_room_behind(step))
