@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from curator_core.executors.streaming.model import Held, Node, StepSpec
@@ -67,7 +67,11 @@ needs = st.builds(
 machines = st.tuples(st.integers(0, 4), st.sampled_from([0, 5, 10]))
 
 
+SMALL, WIDE = (Held(gpus=gpus, memory_bytes=3 * GB) for gpus in (0.3, 3))
+
+
 @settings(max_examples=100)
+@example([SMALL, SMALL, WIDE], [(0, 5), (3, 10), (3, 5)])  # more workers of the first left no place for the second
 @given(st.lists(needs, min_size=2, max_size=4), st.lists(machines, min_size=1, max_size=3))
 def test_whatever_the_sizes_a_run_ends_if_each_stage_fits_alone(held, sizes):
     nodes = [Node(f"node {n}", cpus=4, gpus=gpus, memory_bytes=size * GB) for n, (gpus, size) in enumerate(sizes)]

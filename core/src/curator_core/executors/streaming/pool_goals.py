@@ -193,14 +193,20 @@ class PoolGoals:
     def _solve(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
         """Return the best split of the workers that find a place; what fits in sum need not fit on GPUs and nodes."""
         wanted = solve(demands, self._board.placement.capacity)
-        placed = self._placed(by_size(steps), {step.index: count for step, count in zip(steps, wanted, strict=True)})
-        found = [placed[step.index] for step in steps]
-        if found == wanted:
+        order = by_size(steps)
+        counts = {step.index: count for step, count in zip(steps, wanted, strict=True)}
+        placed = self._placed([(step, counts[step.index]) for step in order])
+        if placed == counts:
             return wanted
+        fewest = {step.index: min(counts[step.index], _fewest(step)) for step in steps}
+        firsts = [(step, fewest[step.index]) for step in order]
+        others = [(step, counts[step.index] - fewest[step.index]) for step in order]
+        splits = [placed, self._placed([*firsts, *others])]
         key = (self._board.placement.node_changes, tuple(step.index for step in steps), tuple(wanted))
         if key != self._grown_for:
             self._grown_for, self._grown = key, self._grow(steps, demands)
-        return max(found, self._grown, key=lambda counts: (throughput(demands, counts), sum(counts)))
+        found = [[split[step.index] for step in steps] for split in splits]
+        return max(*found, self._grown, key=lambda counts: (throughput(demands, counts), sum(counts)))
 
     def _grow(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
         """Return the workers that find a place if the slowest step gets one after the other."""
@@ -238,19 +244,21 @@ class PoolGoals:
 
     def _fit_together(self, steps: list[StepState]) -> bool:
         """Return whether all steps can have the workers that they need at least, at the same time."""
-        fewest = {step.index: max(1, step.spec.min_workers) for step in steps}
-        return self._placed(by_size(steps), fewest) == fewest
+        placed = self._placed([(step, _fewest(step)) for step in by_size(steps)])
+        return all(placed[step.index] == _fewest(step) for step in steps)
 
-    def _placed(self, order: list[StepState], counts: dict[int, int]) -> dict[int, int]:
-        """Return how many of the workers find a place if the nodes were empty."""
-        key = (self._board.placement.node_changes, tuple((step.index, counts[step.index]) for step in order))
+    def _placed(self, wanted: list[tuple[StepState, int]]) -> dict[int, int]:
+        """Return how many workers of each step find a place in the given order if the nodes were empty."""
+        key = (self._board.placement.node_changes, tuple((step.index, count) for step, count in wanted))
         found = self._trials.get(key)
         if found is None:
             if len(self._trials) >= _TRIALS_KEPT:
                 self._trials.clear()
-            wanted = [(step, counts[step.index]) for step in order]
             found = self._trials[key] = trial_placement(self._board, wanted)
-        return {step.index: count for step, count in zip(order, found, strict=True)}
+        placed = dict.fromkeys((step.index for step, _ in wanted), 0)
+        for (step, _), count in zip(wanted, found, strict=True):
+            placed[step.index] += count
+        return placed
 
     def _amounts(self, step: StepState) -> dict[str, float]:
         held = step.spec.held
@@ -280,6 +288,11 @@ class PoolGoals:
                 flow *= each.estimate.fan_out
         amounts = self._amounts(step) if step.holds else {"cpu": step.spec.cpus}
         return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
+
+
+def _fewest(step: StepState) -> int:
+    """Return how many workers a step needs at least."""
+    return max(1, step.spec.min_workers)
 
 
 def _running(step: StepState) -> list[Call]:
