@@ -205,11 +205,13 @@ def test_buckets_of_others_are_refused():
         memory.rm("/other", recursive=True)
 
 
-def test_web_manifests_reach_no_address_inside_unless_allowed():
+@pytest.mark.parametrize("redirect_header", ["Location", "URI"])  # aiohttp follows both
+def test_web_manifests_reach_no_address_inside_unless_allowed(redirect_header):
     lines = "".join(f'{{"audio_filepath": "{name}"}}\n' for name in ("a.wav", "moved.wav", "gone.wav"))
     with web_server({"/secret.wav": encoded(tone(1))}) as other:
         redirects = {"/moved.wav": "/a.wav", "/gone.wav": f"{other.url}/secret.wav"}
-        with web_server({"/m.jsonl": lines.encode(), "/a.wav": encoded(tone(1))}, redirects) as server:
+        files = {"/m.jsonl": lines.encode(), "/a.wav": encoded(tone(1))}
+        with web_server(files, redirects, redirect_header) as server:
             result, rows = run(ReadManifest(f"{server.url}/m.jsonl"))
             assert not rows  # the server has a loopback address
             assert [record.error_type for record in result.quarantined] == ["LocationError"] * 3

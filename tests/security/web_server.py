@@ -7,17 +7,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class WebServer:
-    def __init__(self, files=None, redirects=None):
+    def __init__(self, files=None, redirects=None, redirect_header="Location"):
         self.files = files or {}
         self.redirects = redirects or {}
+        self.redirect_header = redirect_header
         self.requests = []
         self.url = ""
 
 
 @contextmanager
-def web_server(files=None, redirects=None):
+def web_server(files=None, redirects=None, redirect_header="Location"):
     """Serve files (content by path) and redirects (target by path); yield the server with its ``requests``."""
-    world = WebServer(files, redirects)
+    world = WebServer(files, redirects, redirect_header)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -29,7 +30,7 @@ def web_server(files=None, redirects=None):
             asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
             self.send_response(302 if target else 404 if content is None else 206 if asked else 200)
             if target:
-                self.send_header("Location", target)
+                self.send_header(world.redirect_header, target)
             elif content is not None and asked:
                 begin, end = int(asked[1]), int(asked[2]) + 1
                 self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(content)}")

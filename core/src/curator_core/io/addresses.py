@@ -91,7 +91,8 @@ def http_options(allowed: tuple[str, ...]) -> dict[str, Any]:
         raise MissingPackageError("reading http:// paths", package="aiohttp", pip='"curator-core[http]"') from error
 
     async def check_redirect(_: Any, __: SimpleNamespace, params: Any) -> None:
-        url, target = str(params.url), params.response.headers.get("Location", "")
+        url, headers = str(params.url), params.response.headers
+        target = headers.get("Location") or headers.get("URI") or ""  # aiohttp follows either
         # The request itself was checked, so it is the origin of what it redirects to.
         check_location(urljoin(url, target), origin=url, allowed=allowed)
 
