@@ -42,6 +42,8 @@ KEYS = {
     "a new key per line": lines({f"k{n}": 1} for n in range(1_500)),
     "new keys after honest ones": lines([{"a": n} for n in range(500)] + [{f"k{n}": 1} for n in range(1_500)]),
     "one wide record": lines([{f"k{n}": 1 for n in range(1_500)}, *({"a": 1} for _ in range(500))]),
+    # The parser learns the columns from 256 lines at equal distances: every eighth.
+    "new keys between empty records": lines({f"k{n}": 1} if n % 8 else {} for n in range(255 * 8 + 1)),
 }
 
 

@@ -104,7 +104,9 @@ def _spread(block: bytes, lines: LineIndex) -> list[bytes]:
 
 
 def _read(block: bytes, schema: pa.Schema | None = None) -> pa.Table:
-    strictly = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error") if schema else None
+    strictly = None
+    if schema is not None:  # one without columns is false, and the strictest of all
+        strictly = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
     table = pj.read_json(
         pa.BufferReader(block),
         read_options=pj.ReadOptions(use_threads=False, block_size=len(block) + 1),
