@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from curator_core.stages.scalar_sql import (
     MAX_LENGTH,
     MAX_NESTING,
     MAX_OPERATORS,
+    MAX_READ_TWICE,
     TYPES,
     ScalarSqlError,
     scalar_sql,
@@ -252,14 +254,16 @@ print(seen)
         ("NOT " * 10_000 + "TRUE", f"more than {MAX_NESTING} deep"),
         ("-" + " -" * 10_000 + "n = 1", f"more than {MAX_NESTING} deep"),
         ("abs(" * 10_000 + "n", f"more than {MAX_NESTING} deep"),
-        ("CASE WHEN TRUE THEN " * 3_000, f"more than {MAX_NESTING} deep"),
+        ("CASE WHEN TRUE THEN " * 3_000, f"more than {MAX_READ_TWICE} deep"),
+        ("CASE WHEN TRUE THEN TRUE ELSE " * 2_000, f"more than {MAX_NESTING} deep"),
+        ("CAST(" * 10_000 + "n", f"more than {MAX_READ_TWICE} deep"),
         (" AND ".join(["a"] * 10_000), f"more than {MAX_OPERATORS} operators"),
         ("n" + "::INT" * 10_000, f"more than {MAX_OPERATORS} operators"),
         ("n" + " IS NULL" * 8_000, f"more than {MAX_OPERATORS} operators"),
         ("s" + ".a" * 20_000, f"more than {MAX_OPERATORS} operators"),
         ("CASE" + " WHEN n THEN n" * 4_000 + " END", f"more than {MAX_OPERATORS} operators"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_length_and_depth_are_bounded(expression, message):
     with pytest.raises(ConfigError, match=message) as raised:
@@ -267,12 +271,54 @@ def test_length_and_depth_are_bounded(expression, message):
     assert len(str(raised.value)) < 1000
 
 
+NESTING = [
+    *((f"{function}(", ")") for function in sorted(FUNCTIONS)),
+    *((f"{function}(a, ", ")") for function in sorted(FUNCTIONS)),
+    ("CEIL(", ", 'b')"),
+    ("CAST(", " AS INT)"),
+    ("TRY_CAST(", " AS INT)"),
+    ("EXTRACT(year FROM ", ")"),
+    ("NOT (", ")"),
+    ("a IN (", ")"),
+    ("CASE WHEN ", " THEN a END"),
+    ("CASE WHEN a THEN ", " END"),
+    ("CASE WHEN a THEN a ELSE ", " END"),
+]
+
+
+@pytest.mark.parametrize("core", ["a BETWEEN 1", "CAST(a AS REAL(1))"])
+def test_the_time_to_parse_does_not_double_with_each_level(core):
+    """What polars cannot parse, it reads again as something else: ``cast(…)`` as a function that has this name.
+
+    No step can be counted there, so CPU time is compared: eight levels more may take 16 times as long, not 256 times.
+    """
+    for begin, end in NESTING:
+        texts = [begin * depth + core + end * depth for depth in (8, 16)]
+        try:
+            few_s, many_s = [parse_cpu_s(f"({scalar_sql(text)})") for text in texts]
+        except ScalarSqlError:
+            continue
+        assert many_s < max(16 * few_s, 0.02), begin
+
+
+def parse_cpu_s(text):
+    best = float("inf")
+    for _ in range(2):
+        start = time.process_time()
+        with pytest.raises(pl.exceptions.PolarsError):
+            pl.sql_expr(text)
+        best = min(best, time.process_time() - start)
+    return best
+
+
 def test_what_is_within_the_bounds_is_accepted():
     many = ", ".join(map(str, range(9_000)))
     assert Where(f"n IN ({many})").process(TableBatch(data={"n": [5, 9_000]})).data["n"].to_pylist() == [5]
     chain = " AND ".join(["n > 0"] * (MAX_OPERATORS // 2))
     deep = "(" * MAX_NESTING + "n = 5" + ")" * MAX_NESTING
-    for expression in (chain, deep):
+    ladder = "CASE WHEN n = 0 THEN FALSE ELSE " * MAX_NESTING + "TRUE" + " END" * MAX_NESTING
+    casts = "CAST(" * MAX_READ_TWICE + "n" + " AS INT)" * MAX_READ_TWICE + " = 5"
+    for expression in (chain, deep, ladder, casts):
         assert Where(expression).process(TableBatch(data={"n": [5, 0]})).data["n"].to_pylist() == [5]
 
 
@@ -285,6 +331,7 @@ def test_what_is_within_the_bounds_is_accepted():
         ("n = 'x", "text that begins at character 5 with ' has no end"),
         ("n = 1 /* x", "a comment that begins at character 7 "),
         ("n = 0x10", "0x at character 5 is not a number"),
+        ("n = \N{ARABIC-INDIC DIGIT THREE}", "at character 5 is not allowed"),
         ("N'x' = text", "text has no prefix"),
         ("$1 = n", r"'\$' at character 1 is not allowed"),
         ("CAST(n AS STRUCT)", "STRUCT at character 11 is not allowed; expected one of the types"),

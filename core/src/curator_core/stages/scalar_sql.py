@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FUNCTIONS", "MAX_LENGTH", "MAX_NESTING", "MAX_OPERATORS", "TYPES", "ScalarSqlError", "scalar_sql"]
+__all__ = [
+    "FUNCTIONS",
+    "MAX_LENGTH",
+    "MAX_NESTING",
+    "MAX_OPERATORS",
+    "MAX_READ_TWICE",
+    "TYPES",
+    "ScalarSqlError",
+    "scalar_sql",
+]
 
 MAX_LENGTH = 2**16
 """Longest expression, in characters. A list of thousands of values in ``IN`` still fits."""
@@ -25,6 +34,9 @@ MAX_NESTING = 32
 
 MAX_OPERATORS = 500
 """Most operators and ``WHEN`` branches. A chain is as deep a tree as it is long: polars 2.1 crashes at 10,000."""
+
+MAX_READ_TWICE = 6
+"""Deepest nesting after words that polars parses in two ways where the first one fails: each level doubles the time."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -72,6 +84,8 @@ _REFUSED_WORDS = _words(
     "all any current_date current_time current_timestamp current_user distinct except exists from having intersect "
     "join lateral localtime localtimestamp over select session_user some union where with"
 )
+_READ_TWICE = _words("cast ceil floor not substr substring then try_cast")
+"""Words after which a bracket, or ``CASE``, may be read twice: as keywords, and as names of functions or columns."""
 _CONSTANTS = _words("null true false")
 _SHOWN_CHARACTERS = 40
 _ALLOWED = (
@@ -83,7 +97,7 @@ _TOKEN = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)
       | (?P<string>'[^']*(?:''[^']*)*')
       | (?P<quoted>"[^"]*(?:""[^"]*)*"|`[^`]*`)
-      | (?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+      | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<word>[^\W\d]\w*)
       | (?P<symbol>::|"""
     + "|".join(re.escape(each) for each in (*_OPERATORS, *"(),.[]"))
@@ -173,6 +187,7 @@ class _Grammar:
         self._index = 0
         self._written: list[str] = []
         self._nesting = 0
+        self._read_twice = 0
         self._operators = 0
 
     def rewritten(self) -> str:
@@ -184,6 +199,11 @@ class _Grammar:
     @property
     def _next(self) -> _Token:
         return self._tokens[self._index]
+
+    @property
+    def _before(self) -> str:
+        """The word before the next token."""
+        return self._tokens[self._index - 1].lower
 
     def _expression(self) -> None:
         self._operand()
@@ -237,7 +257,7 @@ class _Grammar:
         elif token.kind == "name":
             self._column()
         elif word == "case":
-            self._nested(self._case)
+            self._nested(self._case, after=self._before)
         elif word in ("cast", "try_cast"):
             self._take()
             self._bracket(self._cast)
@@ -327,15 +347,23 @@ class _Grammar:
             self._expect(")")
 
     def _bracket(self, inside: Callable[[], None]) -> None:
+        before = self._before
         self._expect("(")
-        self._nested(inside)
+        self._nested(inside, after=before)
         self._expect(")")
 
-    def _nested(self, inside: Callable[[], None]) -> None:
+    def _nested(self, inside: Callable[[], None], *, after: str = "") -> None:
+        is_read_twice = after in _READ_TWICE
         self._nesting += 1
+        self._read_twice += is_read_twice
+        where = f"deep at character {self._next.position + 1}"
+        if self._read_twice > MAX_READ_TWICE:
+            words = ", ".join(sorted(_READ_TWICE)).upper()
+            raise ScalarSqlError(f"it is nested more than {MAX_READ_TWICE} {where}, counting only what follows {words}")
         if self._nesting > MAX_NESTING:
-            raise ScalarSqlError(f"it is nested more than {MAX_NESTING} deep at character {self._next.position + 1}")
+            raise ScalarSqlError(f"it is nested more than {MAX_NESTING} {where}")
         inside()
+        self._read_twice -= is_read_twice
         self._nesting -= 1
 
     def _count_operator(self) -> None:
