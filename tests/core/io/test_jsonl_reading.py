@@ -167,6 +167,15 @@ def test_the_fast_parser_never_disagrees_with_the_careful_one(tmp_path_factory, 
     assert [table.schema for table in fast] == [table.schema for table in careful]
 
 
+@pytest.mark.parametrize("levels", [65, 1_000])  # orjson decodes up to 1,024
+def test_a_record_of_nested_objects_costs_that_record_only(tmp_path, levels):
+    path = tmp_path / "deep.jsonl"
+    path.write_bytes(b'{"a": 1}\n' + b'{"a":' * levels + b"1" + b"}" * levels + b'\n{"a": 2}\n')
+    tables, bad = read(path)
+    assert [value for table in tables for value in table["a"].to_pylist()] == [1, 2]
+    assert [(record.error_type, record.row) for record in bad] == [("NestedTooDeep", 9)]
+
+
 def test_bad_lines_are_reported_with_offset_and_payload_and_the_rest_comes_out(tmp_path):
     bad_lines = {
         "InvalidJson": [

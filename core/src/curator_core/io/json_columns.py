@@ -13,10 +13,12 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from curator_core.io.limits import MAX_NESTING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["CELL_BYTES", "EXACT_FLOAT", "Shape", "columns_from_records", "nesting", "shape_of"]
+__all__ = ["CELL_BYTES", "EXACT_FLOAT", "Shape", "columns_from_records", "is_too_deep", "nesting", "shape_of"]
 
 EXACT_FLOAT = 2**53
 """Integers beyond this are not all representable as floats."""
@@ -94,6 +96,11 @@ def nesting(value: Any) -> int:
         depth += 1
         level = list(chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level))
     return depth
+
+
+def is_too_deep(line: bytes, value: Any) -> bool:
+    """Return whether a decoded line nests beyond :data:`MAX_NESTING`; most lines have too few brackets for it."""
+    return line.count(b"[") + line.count(b"{") > MAX_NESTING and nesting(value) > MAX_NESTING
 
 
 def _objects_in(values: list[Any]) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, shape_of
+from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, is_too_deep, shape_of
 from curator_core.io.limits import MAX_NESTING
 from curator_core.io.memory_claims import count_fields
 from curator_core.io.utf8_check import is_utf8
@@ -84,9 +84,12 @@ class FastParser:
     def _inferred(self, block: bytes, lines: Sequence[bytes], max_bytes: int) -> pa.Table | None:
         """Let Arrow find the columns of a block, once its lines are known not to have too many."""
         try:
-            shape = shape_of([orjson.loads(line) for line in lines])
+            records = [orjson.loads(line) for line in lines]
         except orjson.JSONDecodeError:
             return None
+        if any(map(is_too_deep, lines, records)):  # before anything below recurses over them
+            return None
+        shape = shape_of(records)
         if shape.fields > self._max_columns or shape.cells * CELL_BYTES > max_bytes:
             return None
         try:

@@ -8,7 +8,7 @@ import orjson
 import pyarrow as pa
 
 from curator_core.io.foreign_content import check_content
-from curator_core.io.json_columns import CELL_BYTES, columns_from_records, nesting, shape_of
+from curator_core.io.json_columns import CELL_BYTES, columns_from_records, is_too_deep, shape_of
 from curator_core.io.json_fast import FastParser
 from curator_core.io.json_lines import index_lines
 from curator_core.io.jsonl_writer import write_jsonl
@@ -171,6 +171,6 @@ def _decode(line: bytes, limits: Limits) -> tuple[Any, tuple[str, str] | None]:
         return None, ("InvalidJson", f"not valid JSON: {error}")
     if not isinstance(value, dict):
         return None, ("NotAnObject", f"a record must be a JSON object, this is {type(value).__name__}")
-    if line.count(b"[") + line.count(b"{") > MAX_NESTING and nesting(value) > MAX_NESTING:
+    if is_too_deep(line, value):
         return None, ("NestedTooDeep", f"the record nests more than {MAX_NESTING} levels deep")
     return value, None

@@ -10,7 +10,7 @@ import orjson
 import pyarrow as pa
 
 from curator_core.errors import DataError
-from curator_core.io.json_columns import columns_from_records, nesting
+from curator_core.io.json_columns import columns_from_records, is_too_deep
 from curator_core.io.limits import MAX_NESTING
 from curator_core.io.provenance import PROVENANCE_COLUMNS, with_provenance
 from curator_core.recording import BadRecord, current
@@ -136,8 +136,7 @@ def _object(content: memoryview) -> dict[str, Any]:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise DataError(f"the json is not valid: {error}") from error
-    brackets = bytes(content).count(b"[") + bytes(content).count(b"{")
-    if brackets > MAX_NESTING and nesting(value) > MAX_NESTING:
+    if is_too_deep(bytes(content), value):
         raise DataError(f"the json nests more than {MAX_NESTING} levels deep")
     return value if isinstance(value, dict) else {"json": value}
 
