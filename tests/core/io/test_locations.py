@@ -9,9 +9,10 @@ import yarl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.errors import ConfigError, LocationError
+from curator_core.errors import ConfigError, DataError, LocationError
 from curator_core.io.addresses import check_address, is_public
 from curator_core.io.locations import check_allowed_locations, check_location
+from curator_core.io.row_files import RowFile
 
 WORDS = [
     *("..", ".", "/", "//", "a", "b.wav", "in", "out", "~", ":", "::", "://", "%2e%2e", "%2F", "%00", "@", "#", "?"),
@@ -138,6 +139,12 @@ def test_what_is_refused_and_how_it_is_said(value, origin, message):
 def test_the_listed_file_itself_is_taken_as_it_is():
     chain = "zip://a.wav::s3://speech/x.zip"
     assert check_location(chain, origin=chain).is_listed
+
+
+def test_the_cause_of_a_file_that_cannot_be_opened_is_kept(tmp_path):
+    with pytest.raises(DataError) as raised:
+        RowFile("missing.wav", str(tmp_path / "m.jsonl")).open()
+    assert isinstance(raised.value.__cause__, FileNotFoundError)
 
 
 def test_prefixes_end_at_a_slash():

@@ -61,7 +61,10 @@ class RowFile:
         try:
             file: BinaryIO = open_slice(FileSlice(location.path), **options)
         except DataError as error:
-            raise _redirected(error) or error from error
+            refusal = _redirected(error)
+            if refusal is None:
+                raise
+            raise refusal from None  # the other way round, it would be the cause of its own cause
         return file
 
     def local_path(self) -> str:
