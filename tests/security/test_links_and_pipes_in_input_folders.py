@@ -75,6 +75,29 @@ def test_globs_treat_links_as_folders_do(world):
     assert len(rows) == 4
 
 
+def test_a_link_that_a_glob_does_not_match_is_no_concern(world):
+    (world / "in" / "elsewhere").symlink_to(world / "private")
+    assert [entry.path for entry in list_files(f"{world}/in/s*/same.jsonl")] == [str(world / "in/sub/same.jsonl")]
+
+
+@pytest.mark.parametrize("follow_links", [False, True])
+def test_links_to_folders_inside_are_followed_where_their_files_are_not_found_otherwise(tmp_path, follow_links):
+    for name in (".versions/3/x.jsonl", "store/v2/a/x.jsonl", "b/x.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    (tmp_path / "current").symlink_to(".versions/3")
+    (tmp_path / "a").symlink_to("store/v2/a")
+    (tmp_path / "again").symlink_to("b")
+    (tmp_path / "store" / "up").symlink_to(tmp_path)
+
+    def found(path):
+        return [os.path.relpath(entry.path, tmp_path) for entry in list_files(path, follow_links=follow_links)]
+
+    assert found(tmp_path) == ["b/x.jsonl", "current/x.jsonl", "store/v2/a/x.jsonl"]
+    assert found(f"{tmp_path}/*/x.jsonl") == ["a/x.jsonl", "b/x.jsonl", "current/x.jsonl"]
+    assert found(f"{tmp_path}/**/again/x.jsonl") == ["again/x.jsonl"]
+
+
 def test_a_folder_of_links_only_is_an_error_that_says_so(world):
     (world / "links").mkdir()
     (world / "links" / "s.jsonl").symlink_to(world / "private" / "s.jsonl")

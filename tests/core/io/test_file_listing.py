@@ -1,12 +1,17 @@
 """Listing: deterministic, skips what is hidden, and says what is there when nothing matches."""
 
 import os
+import re
 
 import fsspec
 import pytest
+from fsspec.utils import glob_translate
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curator_core.errors import ConfigError, MissingPackageError
 from curator_core.io import FORMATS, list_files
+from curator_core.io.local_files import glob_files
 
 JSONL = FORMATS["jsonl"].extensions
 
@@ -58,6 +63,61 @@ def test_globs(folder):
     assert names(list_files(f"{folder}/*", extensions=JSONL), folder) == ["a.jsonl", "b.jsonl", "c.jsonl.gz"]
     assert names(list_files(f"{folder}/*.txt", extensions=JSONL), folder) == ["notes.txt"]
     assert names(list_files(f"{folder}/.hid*"), folder) == [".hidden.jsonl"]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Folders in folders, each with two files."""
+    root = tmp_path_factory.mktemp("tree")
+    for folder in (root, root / "a", root / "ab", root / "a" / "a", root / "a" / "ab", root / "ab" / "ab"):
+        folder.mkdir(exist_ok=True)
+        for name in ("b", "bc"):
+            (folder / name).touch()
+    return root
+
+
+PARTS = st.sampled_from(["*", "**", "a", "a*", "?", "[ab]*", "b", "*b", "ab"])
+
+
+@given(st.lists(PARTS, min_size=1, max_size=4).filter(lambda parts: not {"a", "b", "ab"}.issuperset(parts)))
+def test_globs_match_what_fsspec_matches(tree, parts):
+    pattern = f"{tree}/{'/'.join(parts)}"
+    every = [str(path) for path in tree.rglob("*") if path.is_file()]
+    expected = [path for path in every if re.match(glob_translate(pattern), path)]
+    assert sorted(each.path for each in glob_files(pattern)) == sorted(expected)
+
+
+def close(monkeypatch, *names):
+    """Make folders of these names unreadable, for root as well."""
+    scandir = os.scandir
+
+    def refuse(folder):
+        if folder.endswith(names):
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+
+
+def test_folders_that_cannot_hold_a_match_are_not_read(folder, monkeypatch):
+    (folder / "private").mkdir()
+    close(monkeypatch, "private", "_tmp")
+    assert names(list_files(f"{folder}/s*/*.jsonl"), folder) == ["sub/d.jsonl"]
+    assert names(list_files(f"{folder}/*.txt"), folder) == ["notes.txt"]
+    (folder / "private").rmdir()
+    assert len(list_files(folder, extensions=JSONL)) == 4
+
+
+def test_a_folder_that_cannot_be_read_is_reported(folder, monkeypatch):
+    close(monkeypatch, "sub")
+    refused = []
+    assert len(list_files(folder, extensions=JSONL, on_refused=refused.append)) == 3
+    assert [os.path.relpath(each.path, folder) for each in refused] == ["sub"]
+    assert "cannot be read: Permission denied" in refused[0].reason
+    with pytest.raises(ConfigError, match="Permission denied"):
+        list_files(folder, extensions=JSONL)
+    with pytest.raises(ConfigError, match=r"cannot list .*Permission denied"):
+        list_files(folder / "sub", on_refused=refused.append)
 
 
 def test_several_paths_keep_their_order_and_list_a_file_once(folder):

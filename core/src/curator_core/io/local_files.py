@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from curator_core.io.locations import is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["FoundFile", "glob_files", "irregular_kind", "walk_files"]
+__all__ = ["FoundFile", "glob_files", "irregular_kind", "is_hidden", "walk_files"]
 
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 
@@ -25,7 +27,7 @@ class FoundFile:
     Args:
         path: Where.
         refusal: Why it is not taken; empty for a file that is.
-        is_folder: Whether it is a link to a folder, which is not looked into.
+        is_folder: Whether it is a folder, or a link to one, that is not looked into.
     """
 
     path: str
@@ -38,63 +40,134 @@ def irregular_kind(mode: int) -> str | None:
     return None if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "device")
 
 
-def walk_files(root: str, *, max_depth: int | None = None, follow_links: bool = False) -> Iterator[FoundFile]:
-    """Yield the files below a folder, in no order.
+def walk_files(root: str, *, recursive: bool = True, follow_links: bool = False) -> Iterator[FoundFile]:
+    """Yield the files of a folder, in no order, without those whose path in it has a hidden name (``.git``, ``_tmp``).
 
-    A link to a file is taken where it stays inside the folder. A link to a folder inside is passed over, because its
-    files are found where they are.
+    A link is followed where it stays inside the folder. A folder that several paths lead to is entered once, and by a
+    path without links if it has one. A folder that cannot be read is refused.
 
     Args:
         root: The folder.
-        max_depth: How many levels to look at; 1 for the folder itself only.
-        follow_links: Also take files, and look into folders, that links outside of the folder lead to.
+        recursive: Look into folders of folders.
+        follow_links: Also follow links that lead out of the folder.
 
     Raises:
-        OSError: A folder cannot be read.
+        OSError: The folder itself cannot be read.
     """
-    home = os.path.realpath(root)
-    entered = {home}
-    waiting = [(root, 1)]
-    while waiting:
-        folder, depth = waiting.pop()
-        for entry in _entries(folder):
-            path = f"{folder.rstrip('/')}/{entry.name}"
-            target = os.path.realpath(path) if entry.is_symlink() else None
-            leads_out = target is not None and not is_below(target, home)
-            if not _is_folder(entry):
-                yield FoundFile(path, _link_out_of(root) if leads_out and not follow_links else "")
-            elif max_depth is not None and depth >= max_depth:
-                continue
-            elif target is None:
-                waiting.append((path, depth + 1))
-            elif leads_out and not follow_links:
-                yield FoundFile(path, _link_out_of(root), is_folder=True)
-            elif leads_out and target not in entered:
-                entered.add(target)
-                waiting.append((path, depth + 1))
+    glob = _Glob(["**" if recursive else "*"])
+    return _Walk(root, glob, takes_hidden=False, follow_links=follow_links).files()
 
 
 def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFile]:
     """Yield the files that an absolute pattern matches, with the rules of fsspec; see :func:`walk_files`.
 
-    Links are judged by the folder above the first wildcard.
+    Links are judged by the folder above the first wildcard. Only folders that can hold a match are looked at.
     """
-    from fsspec.utils import glob_translate
-
     root = pattern[: re.search(r"[*?[]", pattern).start()].rpartition("/")[0] or "/"  # type: ignore[union-attr]
-    depth = None if "**" in pattern else pattern[len(root) :].strip("/").count("/") + 1
     if not os.path.isdir(root):  # noqa: PTH112 - beside fsspec's strings
-        return
-    matches = re.compile(glob_translate(pattern)).match
-    for each in walk_files(root, max_depth=depth, follow_links=follow_links):
-        if each.is_folder or matches(each.path):
-            yield each
+        return iter(())
+    glob = _Glob(pattern[len(root) :].strip("/").split("/"))
+    return _Walk(root, glob, takes_hidden=True, follow_links=follow_links).files()
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a name is that of a temporary or marker file, or of a folder of such."""
+    return name.startswith((".", "_"))
+
+
+class _Glob:
+    """Match a path against a pattern, one name at a time.
+
+    A position is the number of parts of the pattern that names have been matched with so far. There may be several,
+    because ``**`` stands for any number of folders. Equal positions have equal matches below them.
+    """
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        from fsspec.utils import glob_translate
+
+        self._parts = [None if part == "**" else re.compile(glob_translate(part)) for part in parts]
+        self._last = len(parts) - 1
+        self.start = self._reached({0})
+
+    def after(self, positions: frozenset[int], name: str) -> tuple[bool, frozenset[int]]:
+        """Return whether a file of this name matches, and the positions in a folder of this name; none: no match."""
+        matched = [each for each in positions if (part := self._parts[each]) is None or part.match(name)]
+        inside = {each if self._parts[each] is None else each + 1 for each in matched}
+        return self._last in matched, self._reached(inside - {self._last + 1})
+
+    def _reached(self, positions: set[int]) -> frozenset[int]:
+        """Add the positions behind ``**``, which may stand for nothing unless it comes last."""
+        for position in sorted(positions):
+            while position < self._last and self._parts[position] is None:
+                position += 1  # noqa: PLW2901
+                positions.add(position)
+        return frozenset(positions)
+
+
+class _Folder(NamedTuple):
+    path: str
+    real: str
+    positions: frozenset[int]
+    is_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    root: str
+    glob: _Glob
+    takes_hidden: bool
+    follow_links: bool
+
+    def files(self) -> Iterator[FoundFile]:
+        entered: set[tuple[str, frozenset[int]]] = set()
+        folders = [_Folder(self.root, os.path.realpath(self.root), self.glob.start)]
+        links: deque[_Folder] = deque()
+        while folders or links:
+            # Links come last, so that a folder inside is known by its own path.
+            folder = folders.pop() if folders else links.popleft()
+            if (folder.real, folder.positions) in entered:
+                continue
+            entered.add((folder.real, folder.positions))
+            for each in self._inside(folder):
+                if isinstance(each, FoundFile):
+                    yield each
+                else:
+                    (links if each.is_link else folders).append(each)
+
+    def _inside(self, folder: _Folder) -> Iterator[FoundFile | _Folder]:
+        try:
+            entries = _entries(folder.path)
+        except OSError as error:
+            if folder.path == self.root:
+                raise
+            reason = f"it is a folder that cannot be read: {error.strerror or error}"
+            yield FoundFile(folder.path, reason, is_folder=True)
+            return
+        for entry in entries:
+            matches, positions = self.glob.after(folder.positions, entry.name)
+            if (matches or positions) and (self.takes_hidden or not is_hidden(entry.name)):
+                is_folder = _is_folder(entry)
+                if positions if is_folder else matches:
+                    yield self._judged(folder, entry, positions, is_folder=is_folder)
+
+    def _judged(
+        self, parent: _Folder, entry: os.DirEntry[str], positions: frozenset[int], *, is_folder: bool
+    ) -> FoundFile | _Folder:
+        path = f"{parent.path.rstrip('/')}/{entry.name}"
+        is_link = entry.is_symlink()
+        real = os.path.realpath(path) if is_link else f"{parent.real.rstrip('/')}/{entry.name}"
+        if is_link and not self.follow_links and not is_below(real, os.path.realpath(self.root)):
+            reason = (
+                f"it is a link that leads out of {self.root!r}; to read it, name it in full, or set follow_links: true"
+            )
+            return FoundFile(path, reason, is_folder=is_folder)
+        return _Folder(path, real, positions, is_link) if is_folder else FoundFile(path)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            return sorted(entries, key=attrgetter("name"))  # the same link must be the first one everywhere
     except FileNotFoundError:  # it was removed since its parent was read
         return []
 
@@ -104,7 +177,3 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself: reading it will say so
         return False
-
-
-def _link_out_of(folder: str) -> str:
-    return f"it is a link that leads out of {folder!r}; to read it, name it in full, or set follow_links: true"

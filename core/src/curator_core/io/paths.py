@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, nearest
 from curator_core.io.filesystems import full_url, is_local, open_filesystem
-from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, walk_files
+from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, is_hidden, walk_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -66,15 +66,15 @@ def list_files(
     ``extensions`` applies to folders and to globs whose last part names none; a file named in full is always taken.
 
     On this machine, only regular files are taken. A link in a folder, or among what a glob matches, must lead to a
-    file inside that folder, since who fills the folder may not be who runs the pipeline.
+    file or folder inside that folder, since who fills the folder may not be who runs the pipeline.
 
     Args:
         paths: Files, folders, globs or URLs.
         extensions: Extensions to look for.
         recursive: Look into folders of folders.
         follow_links: Follow links out of the folders, too.
-        on_refused: Called with every file that is not taken for what it is: a link out of its folder, a pipe, a
-            socket, a device. They are an error unless it is given.
+        on_refused: Called with every file refused because of its kind (a link out of its folder, a pipe, a socket, a
+            device) and every folder that cannot be read. They are an error unless it is given.
 
     Raises:
         ConfigError: A path matches nothing (says what is there instead), or what must not be read.
@@ -132,9 +132,8 @@ def _local_entries(
 
 def _match_local(path: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
     if os.path.isdir(path):  # noqa: PTH112 - beside fsspec's strings
-        root = path.rstrip("/")
-        for each in walk_files(path, max_depth=None if recursive else 1, follow_links=follow_links):
-            if not _is_hidden(each.path[len(root) :]) and (each.is_folder or _has_extension(each.path, extensions)):
+        for each in walk_files(path, recursive=recursive, follow_links=follow_links):
+            if each.is_folder or _has_extension(each.path, extensions):
                 yield each
     elif os.path.exists(path):  # noqa: PTH110 - before the glob, since real names may contain brackets
         yield FoundFile(path)
@@ -143,7 +142,7 @@ def _match_local(path: str, extensions: tuple[str, ...], *, recursive: bool, fol
         wanted = () if "." in last else extensions
         takes_hidden = last.startswith((".", "_"))
         for each in glob_files(path, follow_links=follow_links):
-            is_wanted = takes_hidden or not _is_hidden(posixpath.basename(each.path))
+            is_wanted = takes_hidden or not is_hidden(posixpath.basename(each.path))
             if is_wanted and (each.is_folder or _has_extension(each.path, wanted)):
                 yield each
 
@@ -157,7 +156,7 @@ def _match(
         return {
             name: info
             for name, info in everything.items()
-            if not _is_hidden(name[len(root) :]) and _has_extension(name, extensions)
+            if not any(map(is_hidden, name[len(root) :].split("/"))) and _has_extension(name, extensions)
         }
     if filesystem.exists(path):  # before the glob, since real names may contain brackets
         return {path: filesystem.info(path)}
@@ -170,13 +169,9 @@ def _match(
         name: info
         for name, info in filesystem.glob(path, detail=True).items()
         if info["type"] == "file"
-        and (takes_hidden or not _is_hidden(posixpath.basename(name)))
+        and (takes_hidden or not is_hidden(posixpath.basename(name)))
         and _has_extension(name, wanted)
     }
-
-
-def _is_hidden(relative: str) -> bool:
-    return any(part.startswith((".", "_")) for part in relative.split("/"))
 
 
 def _has_extension(name: str, extensions: tuple[str, ...]) -> bool:
@@ -206,7 +201,7 @@ def _unusable(first: RefusedFile, *others: RefusedFile) -> ConfigError:
 
 def _nothing_matched(filesystem: AbstractFileSystem, asked: str, path: str, extensions: tuple[str, ...]) -> ConfigError:
     if filesystem.isdir(path):
-        inside = [name for name in _names(filesystem, path) if not _is_hidden(name)]
+        inside = [name for name in _names(filesystem, path) if not is_hidden(name)]
         holds = f"it holds {_some(inside)}" if inside else "it is empty"
         wanted = f" ending in {' or '.join(extensions)}" if extensions else ""
         return ConfigError(
