@@ -15,6 +15,7 @@ from curator_core.cli import main
 from curator_core.errors import ConfigError
 from curator_core.stages.scalar_sql import (
     FUNCTIONS,
+    MAX_COMPUTED_ITEMS,
     MAX_LENGTH,
     MAX_NESTING,
     MAX_OPERATORS,
@@ -262,8 +263,9 @@ print(seen)
         ("n" + " IS NULL" * 8_000, f"more than {MAX_OPERATORS} operators"),
         ("s" + ".a" * 20_000, f"more than {MAX_OPERATORS} operators"),
         ("CASE" + " WHEN n THEN n" * 4_000 + " END", f"more than {MAX_OPERATORS} operators"),
+        ("n NOT IN (" + "1, " * 9_000 + "n)", f"9,001 items; more than {MAX_COMPUTED_ITEMS} must all be"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_length_and_depth_are_bounded(expression, message):
     with pytest.raises(ConfigError, match=message) as raised:
@@ -312,8 +314,10 @@ def parse_cpu_s(text):
 
 
 def test_what_is_within_the_bounds_is_accepted():
-    many = ", ".join(map(str, range(9_000)))
+    many = ", ".join(map(str, range(-500, 8_500)))
     assert Where(f"n IN ({many})").process(TableBatch(data={"n": [5, 9_000]})).data["n"].to_pylist() == [5]
+    few = ", ".join(["n"] * MAX_COMPUTED_ITEMS)
+    assert Where(f"n IN ({few})").process(TableBatch(data={"n": [5, None]})).data["n"].to_pylist() == [5]
     chain = " AND ".join(["n > 0"] * (MAX_OPERATORS // 2))
     deep = "(" * MAX_NESTING + "n = 5" + ")" * MAX_NESTING
     ladder = "CASE WHEN n = 0 THEN FALSE ELSE " * MAX_NESTING + "TRUE" + " END" * MAX_NESTING

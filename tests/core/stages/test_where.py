@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.errors import ConfigError, DataError, UnknownNameError
 from curator_core.stage import WorkerInfo
 from curator_core.stages.where import Where
 
@@ -80,6 +80,14 @@ def test_what_is_neither_true_nor_false_is_refused():
 def test_types_that_cannot_be_compared_are_an_error_of_the_expression():
     with pytest.raises(ConfigError, match="is not a SQL condition"):
         Where("upper(n) = 'A'").process(TableBatch(data=BATCH))
+
+
+def test_a_panic_of_polars_is_an_error_like_others():
+    batch = TableBatch(data={"n": [1], "l": [[1]]})
+    with pytest.raises(ConfigError, match="is not a SQL condition"):
+        Where("CAST(n AS DECIMAL(200, 3)) > 1").process(batch)
+    with pytest.raises(DataError):  # without rows, it does not fail
+        Where("l[-9223372036854775808] = 1").process(batch)
 
 
 def test_a_value_that_cannot_be_converted_costs_its_row_only():

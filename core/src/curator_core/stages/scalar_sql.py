@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "MAX_COMPUTED_ITEMS",
     "MAX_LENGTH",
     "MAX_NESTING",
     "MAX_OPERATORS",
@@ -34,6 +35,9 @@ MAX_NESTING = 32
 
 MAX_OPERATORS = 500
 """Most operators and ``WHEN`` branches. A chain is as deep a tree as it is long: polars 2.1 crashes at 10,000."""
+
+MAX_COMPUTED_ITEMS = 100
+"""Longest list after ``IN`` with an item that is not a literal: there, polars takes time that grows with the cube."""
 
 MAX_READ_TWICE = 6
 """Deepest nesting after words that polars parses in two ways where the first one fails: each level doubles the time."""
@@ -225,7 +229,7 @@ class _Grammar:
         if word == "is":
             self._is()
         elif word == "in":
-            self._bracket(self._list)
+            self._bracket(self._items)
         elif word == "::":
             self._type()
         elif word == "[":
@@ -307,6 +311,26 @@ class _Grammar:
         self._expression()
         while self._accept(","):
             self._expression()
+
+    def _items(self) -> None:
+        """Accept the list after ``IN``."""
+        starts = [self._index]
+        self._expression()
+        while self._accept(","):
+            starts.append(self._index)
+            self._expression()
+        if len(starts) > MAX_COMPUTED_ITEMS and not all(map(self._is_literal, starts)):
+            raise ScalarSqlError(
+                f"the list of IN before character {self._next.position + 1} has {len(starts):,} items; more than "
+                f"{MAX_COMPUTED_ITEMS} must all be numbers, 'text' or dates"
+            )
+
+    def _is_literal(self, start: int) -> bool:
+        """Return whether the item that starts there is a literal, perhaps with a sign or the type of a date."""
+        if self._tokens[start].lower in {"-", "+"} | _TYPED_LITERALS - {"interval"}:
+            start += 1
+        literal, following = self._tokens[start : start + 2]
+        return following.lower in (",", ")") and (literal.kind in ("string", "number") or literal.lower in _CONSTANTS)
 
     def _case(self) -> None:
         self._take()

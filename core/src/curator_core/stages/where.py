@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Where", "parse_condition"]
 
 _SHOWN_CHARACTERS = 200
+_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # a panic is no Exception, and would end a worker
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Where(Filter):
         condition = parse_condition(self.expression).alias("condition")
         try:
             truth = frame.with_columns(condition).get_column("condition")
-        except pl.exceptions.PolarsError as error:
+        except _ERRORS as error:
             if _fails_without_rows(frame, condition):
                 raise _wrong(self.expression, error) from error
             # A value is at fault, such as a word that is cast to a number: only its row shall be lost.
@@ -89,14 +90,14 @@ def parse_condition(expression: str) -> pl.Expr:
     try:
         # The brackets make sure that all of it is parsed: older versions of polars ignore what follows an expression.
         return pl.sql_expr(f"({scalar_sql(expression)})")
-    except (ScalarSqlError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (ScalarSqlError, *_ERRORS) as error:
         raise _wrong(expression, error) from error
 
 
 def _fails_without_rows(frame: pl.DataFrame, condition: pl.Expr) -> bool:
     try:
         frame.clear().with_columns(condition)
-    except pl.exceptions.PolarsError:
+    except _ERRORS:
         return True
     return False
 
