@@ -53,9 +53,7 @@ def read_parquet(
         parquet = _open(sealed, piece)
         metadata, schema = parquet.metadata, parquet.schema_arrow
         wanted = _wanted(schema.names, columns)
-        check_width(
-            [schema.field(name).type for name in (schema.names if wanted is None else wanted)], piece.path, limits
-        )
+        check_width([schema.field(name).type for name in wanted], piece.path, limits)
         decoded = DecodedBytes(piece.path, sealed.size_bytes, limits)
         groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
         broken = _broken_groups(parquet, groups)
