@@ -4,6 +4,7 @@ import json
 import os
 import socket
 
+import fsspec
 import pytest
 from made_videos import make_video
 from recordings import encoded, tone
@@ -15,6 +16,7 @@ from curator_core.io import list_files
 from curator_core.quarantine.retry import retry_quarantined
 from curator_image import ReadFolder as ReadImages
 from curator_text import ReadHf, ReadJsonl, ReadText
+from curator_text.reading.hf_layout import chosen_files
 from curator_video import Read, SampleFrames
 
 
@@ -188,3 +190,20 @@ def test_a_dataset_cannot_name_files_outside_of_its_folder(tmp_path, name):
     (tmp_path / "data" / "dataset_dict.json").write_text(json.dumps({"splits": [name]}))
     with pytest.raises(PipelineError, match="not in its folder"):
         run(ReadHf(str(tmp_path / "data")))
+
+
+@pytest.mark.parametrize("name", ["../private/d.arrow", "memory://bucket/private/d.arrow", "x/../../private/d.arrow"])
+def test_a_dataset_in_a_bucket_cannot_name_files_outside_of_its_folder(name):
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/bucket/private/d.arrow", b"")
+    memory.pipe("/bucket/data/state.json", json.dumps({"_data_files": [{"filename": name}]}).encode())
+    try:
+        with pytest.raises(PipelineError, match="not in its folder"):
+            run(ReadHf("memory://bucket/data"))
+        memory.pipe("/bucket/data/state.json", json.dumps({"_data_files": [{"filename": "sub/d.arrow"}]}).encode())
+        memory.pipe("/bucket/data/sub/d.arrow", b"")
+        assert [entry.path for entry in chosen_files("memory://bucket/data/", None)] == [
+            "memory://bucket/data/sub/d.arrow"
+        ]
+    finally:
+        memory.rm("/bucket", recursive=True)

@@ -16,7 +16,7 @@ from curator_core.errors import ConfigError, LocationError, UnknownNameError
 from curator_core.io.filesystems import open_filesystem
 from curator_core.io.formats import FORMATS
 from curator_core.io.list_stage import report_refused
-from curator_core.io.locations import check_location
+from curator_core.io.locations import check_location, is_below
 from curator_core.io.paths import list_files
 
 if TYPE_CHECKING:
@@ -117,12 +117,17 @@ def _beside(folder: str, named_by: str, name: object) -> str:
         ConfigError: It is elsewhere, or has no name.
     """
     origin = f"{folder.rstrip('/')}/{named_by}"
+    elsewhere = ConfigError(
+        f"{origin} names {str(name)!r}, which is not in its folder", fix="save the dataset again, in one folder"
+    )
     try:
-        return check_location(str(name), origin=origin).path
+        path = check_location(str(name), origin=origin).path
+        home = check_location(".", origin=origin).path
     except LocationError as error:
-        raise ConfigError(
-            f"{origin} names {str(name)!r}, which is not in its folder", fix="save the dataset again, in one folder"
-        ) from error
+        raise elsewhere from error
+    if "://" in path and not is_below(path, home):  # rows may name files of the whole bucket or host
+        raise elsewhere
+    return path
 
 
 def _by_name(folder: str, inner: str, *, follow_links: bool) -> dict[str, list[FileEntry]]:
