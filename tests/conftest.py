@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from curator_core import redaction
+
 # The Ray below stays up for tests of other things, whose pipelines are to run in this process all the same.
 os.environ["CURATOR_EXECUTOR"] = "local"
 
@@ -46,6 +48,13 @@ def group_of(path):
         return "install"
     text = file.read_text(encoding="utf-8")
     return "ray" if any(name in text for name in RAY_FIXTURES) else None
+
+
+@pytest.fixture(autouse=True)
+def nothing_hidden(monkeypatch):
+    """Begin each test with no hidden values, as a process begins: those of earlier tests would hide what leaks."""
+    for hidden in ("_hidden", "_credentials"):
+        monkeypatch.setattr(redaction, hidden, redaction._HiddenValues())
 
 
 @pytest.fixture(scope="session")
