@@ -11,11 +11,13 @@ import textwrap
 
 import pytest
 
-from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, Task
 from curator_core.cli import main
 from curator_core.config import load_pipeline
 from curator_core.config.dump import dump_pipeline
 from curator_core.config.secret_values import identity_of_values
+from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.ledger.run_ledger import RunLedger, SourceReport
 from curator_core.redaction import hide
 from curator_core.registry import default_registry
 
@@ -340,6 +342,19 @@ def test_results_and_reports_in_python_are_redacted(tmp_path):
     assert leaked(str(record)) == []
     assert leaked(result.report()) == []
     assert "https://***@host/data.jsonl" in result.report()
+
+
+def test_the_ledger_has_no_credentials_that_a_worker_knew_nothing_of(tmp_path):
+    tasks = [FileGroupTask(data=[f"https://host/{TOKEN}/a.jsonl"], task_id="a")]
+    report = SourceReport.of(0, used=[], made=tasks, counts={}, makes_sources=True)
+    assert leaked(str(report)) == [TOKEN], "values are hidden where the pipeline was loaded, which is not in workers"
+    hide(TOKEN, is_credential=True)
+    path = tmp_path / "ledger.jsonl"
+    ledger = RunLedger(LedgerFile(path, [line_of(header({"stages": []}))]))
+    ledger.take_in(report)
+    ledger.close()
+    assert leaked(path.read_text()) == []
+    assert list(read_ledger(path).begun_files({"a"})) == [("a", [{"path": "https://host/***/a.jsonl"}])]
 
 
 def test_events_and_logs_are_redacted(tmp_path):

@@ -14,6 +14,7 @@ from curator_core.ledger.completion import Completion
 from curator_core.ledger.counts import SourceCounts
 from curator_core.ledger.descriptions import CONFIDENTIAL, content_hash, describe_files, describe_output
 from curator_core.ledger.known_sources import KnownSources
+from curator_core.redaction import redact_credentials
 from curator_core.tasks import source_id
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class RunLedger:
         """Write that work begins: whose output may be there half done if the run is killed."""
         new = {source: known for source, known in sources.items() if self.begun.add(source)}
         if new:
-            self._file.append(({"begun": source, **known} for source, known in new.items()), is_durable=False)
+            self._file.append(({"begun": source, **_shown(known)} for source, known in new.items()), is_durable=False)
 
     def _done(self, source: str) -> None:
         outputs = self._outputs.pop(source, [])
@@ -254,6 +255,13 @@ def known_about(task: Task[Any]) -> dict[str, Any]:
         return {"files": files}
     content = content_hash(task)
     return {} if content is None else {"content": content}
+
+
+def _shown(known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is known about a source task without credentials, of which the worker that reports it knows none."""
+    if "files" not in known:
+        return known
+    return {**known, "files": [{**each, "path": redact_credentials(each["path"])} for each in known["files"]]}
 
 
 def _plain(counts: Mapping[str, Counts]) -> dict[str, dict[str, Any]]:
