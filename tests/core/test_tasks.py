@@ -8,6 +8,7 @@ import pytest
 
 from curator_core import EmptyTask, FileGroupTask, TableBatch, Task
 from curator_core.errors import StageError, UnknownNameError
+from curator_core.redaction import hide
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileSlice
 
 
@@ -76,6 +77,14 @@ def test_a_file_group_refuses_a_single_path():
     for make in (lambda path: FileGroupTask(data=path), FileGroupTask(data=["a.jsonl"]).with_data):
         with pytest.raises(StageError, match=r"'b\.jsonl'[\s\S]*\['b\.jsonl'\]"):
             make("b.jsonl")
+
+
+def test_the_identity_of_a_file_does_not_depend_on_what_this_process_hides():
+    task = FileGroupTask(data=["https://host/tok-5f3c9a/a.jsonl?sig=3f2a"])
+    before = task.fingerprint()
+    assert FileGroupTask(data=["https://host/tok-5f3c9a/a.jsonl?sig=9c0d"]).fingerprint() == before, "signed anew"
+    hide("tok-5f3c9a", is_credential=True)
+    assert task.fingerprint() == before
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from curator_core.derived import carry_columns, carry_rows
 from curator_core.errors import StageError, UnknownNameError
-from curator_core.redaction import redact
+from curator_core.redaction import redact_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -160,9 +160,10 @@ class FileGroupTask(Task["tuple[FileSlice, ...]"]):
     def fingerprint(self) -> str:
         """Return an id made of what the files are: path, range, size and version.
 
-        Secrets in the path are left out: an address that was signed anew is that of the same file.
+        What looks like a secret is left out: an address that was signed anew is that of the same file. Hidden values
+        are not: workers have not hidden what the driver has, and both must come to the same id.
         """
-        text = "\0".join(redact(repr(each)) if "://" in each.path else repr(each) for each in self.data)
+        text = "\0".join(redact_shapes(repr(each)) if "://" in each.path else repr(each) for each in self.data)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
