@@ -11,15 +11,18 @@ import textwrap
 
 import pytest
 
-from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.cli import main
+from curator_core.cli.preview_rows import preview_plan
 from curator_core.config import load_pipeline
 from curator_core.config.dump import dump_pipeline
 from curator_core.config.secret_values import identity_of_values
 from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.run_ledger import RunLedger, SourceReport
+from curator_core.recording import BadRecord, current
 from curator_core.redaction import hide
 from curator_core.registry import default_registry
+from curator_text import ReadJsonl
 
 PASSWORD, SIGNATURE, TOKEN = "hunter2", "Zm9vYmFyYmF6", "tok-5f3c9a"
 URL = f"https://me:{PASSWORD}@host/data.jsonl?part=1&X-Amz-Signature={SIGNATURE}"
@@ -161,6 +164,20 @@ def test_the_commands_on_the_quarantine_leak_nothing(vault, capsys):
     assert leaked(capsys.readouterr().out) == []
 
 
+class Unreachable(ProcessingStage[TableBatch, TableBatch]):
+    def process(self, task):
+        current().bad_record(BadRecord(f"no row of {URL}"))
+        raise ConnectionRefusedError(f"cannot fetch {URL}")
+
+
+def test_a_preview_of_a_stage_that_fails_leaks_nothing(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
+    plan = Pipeline("p", stages=[ReadJsonl(str(tmp_path / "in.jsonl")), Unreachable()]).build()
+    (step,) = preview_plan(plan, rows=1).stages
+    assert len(step.problems) == 2
+    assert leaked(str(step)) == []
+
+
 def test_secrets_that_came_from_nowhere_are_masked_in_the_plan_and_kept_in_the_pipeline(vault):
     text = PIPELINE.replace("${URL}", URL).replace("${API_KEY}", TOKEN)
     pipeline = load_pipeline(text).pipeline
@@ -208,8 +225,9 @@ KINDS = {
 SHOWN = {"X-Api-Key", "DefaultEndpointsProtocol=https", "AccountName=me", "sv=2022-11-02", "sr=c", "csrf", "session"}
 LOOSE_STAGES = """
     import logging
+    import os
     from dataclasses import dataclass, field
-    from curator_core import EmptyTask, ProcessingStage, Task
+    from curator_core import EmptyTask, FileGroupTask, ProcessingStage, Task
 
     @dataclass
     class Make(ProcessingStage[EmptyTask, Task]):
@@ -226,6 +244,8 @@ LOOSE_STAGES = """
 
         def process(self, task):
             logging.getLogger("vault").warning("greeting %s", self.greeting)
+            if task.data and "ANSWERS" in os.environ:
+                return FileGroupTask(data=[os.environ["URL"]])
             if task.data:
                 raise ValueError(f"nobody answers to {self.greeting!r}, {self.greeting}, {self.others}")
             return task
@@ -286,6 +306,17 @@ def test_a_secret_from_the_environment_of_any_kind_stays_inside(loose, capsys, m
         for path, text in files.items():
             assert piece not in text, path
     assert "${GREETING}" in files[loose / "run" / "plan.yaml"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)], ids=" ".join)
+def test_a_retry_that_succeeds_shows_its_outputs_without_secrets(loose, capsys, monkeypatch, arguments):
+    monkeypatch.setenv("GREETING", "good day")
+    run(loose, capsys)
+    monkeypatch.setenv("ANSWERS", "1")
+    main(["quarantine", "retry", str(loose / "run"), *arguments])
+    said = capsys.readouterr().out
+    assert "https://***@host/data.jsonl?part=1" in said
+    assert leaked(said) == []
 
 
 def test_a_value_of_the_wrong_type_is_hidden_although_it_is_cut_off(loose, capsys, monkeypatch):

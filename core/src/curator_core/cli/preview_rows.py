@@ -11,6 +11,7 @@ from curator_core.errors import PipelineError
 from curator_core.executors.local import LocalExecutor
 from curator_core.plan import Plan
 from curator_core.recording import Recording
+from curator_core.redaction import redact
 from curator_core.run import RunState, stream_plan
 from curator_core.runner import StageRunner
 from curator_core.stage_types import is_known, is_table
@@ -144,7 +145,8 @@ def _run_stage(
     finally:
         runner.teardown()
     problems += [bad.message for bad in recording.bad_records]
-    return _compare(stage.name, batches, outputs, recording.dropped_rows, numbers, tuple(problems)), outputs
+    shown = tuple(map(redact, problems))
+    return _compare(stage.name, batches, outputs, recording.dropped_rows, numbers, shown), outputs
 
 
 def _process(stage: ProcessingStage[Any, Any], batch: TableBatch) -> list[TableBatch]:

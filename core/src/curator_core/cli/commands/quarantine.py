@@ -11,6 +11,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
 from curator_core.cli.terminal import columns_text, message, print_data, print_json
 from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.redaction import redact
 from curator_core.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _print_result(result: RetryResult) -> None:
         print_data(visible_line(f"    {record.record_id}  {record.stage}: {record.where}: {_error(record)}"))
     for record_id, reason in result.order.impossible.items():
         message(f"{record_id} cannot be retried: {reason}")
-    for path in (path for task in result.outputs for path in getattr(task, "paths", ())):
+    for path in _shown_outputs(result):
         print_data(path)
 
 
@@ -187,8 +188,12 @@ def _retry_values(result: RetryResult, *, is_dry: bool) -> dict[str, Any]:
         "impossible": order.impossible,
         "resolved": result.resolved,
         "records": [record.to_dict() for record in result.records],
-        "outputs": [path for task in result.outputs for path in getattr(task, "paths", ())],
+        "outputs": _shown_outputs(result),
     }
+
+
+def _shown_outputs(result: RetryResult) -> list[str]:
+    return [redact(path) for task in result.outputs for path in getattr(task, "paths", ())]
 
 
 def _find(beginning: str, records: dict[str, QuarantineRecord]) -> QuarantineRecord:
