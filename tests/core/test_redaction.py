@@ -43,6 +43,35 @@ WORDS = st.lists(st.sampled_from(["cannot", "open", "the", "file", "at", "line",
         ("xoxb-hunter2-hunter2", "***"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIhunter2\n-----END RSA PRIVATE KEY-----.", "***."),
         ("'-----BEGIN PRIVATE KEY-----\\nMIIhunter2\\nhunter'", "'***'"),
+        (
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v1 (GNU/Linux)\n\nhunter2\n=ab",
+            "***",
+        ),
+        ("{'password': b'hunter2', 'n': 1}", "{'password': ***, 'n': 1}"),
+        ("{'password': ['hunter2', 'hunter]3'], 'n': 1}", "{'password': ***, 'n': 1}"),
+        ("api_keys=('hunter2', \"hunter3\") n=1", "api_keys=*** n=1"),
+        ("password='hunter2\\'s', n=1", "password=***, n=1"),
+        ("password='hunter2 and the rest was cut o", "password=***"),
+        ("password=['hunter2 and the rest was cut o", "password=***"),
+        ('"{\\"api_key\\": \\"hunter2\\", \\"n\\": 1}"', '"{\\"api_key\\": ***, \\"n\\": 1}"'),
+        ("api_key: hunter2 and more", "api_key: *** and more"),
+        ("PGPASSWORD=hunter2 psql", "PGPASSWORD=*** psql"),
+        ("API_KEY_2=hunter2", "API_KEY_2=***"),
+        ("{'accessToken': 'hunter2', 'clientSecret': 'hunter3'}", "{'accessToken': ***, 'clientSecret': ***}"),
+        ("secretAccessKey=hunter2", "secretAccessKey=***"),
+        ("botToken=hunter2", "botToken=***"),
+        ('Cookie: sid="hunter2"; theme="hunter dark"\nnext', "Cookie: ***\nnext"),
+        ('"Set-Cookie: sid=\\"hunter2\\"; Path=/", "n"', '"Set-Cookie: ***", "n"'),
+        ("{'Cookie': 'sid=\"hunter2\"', 'n': 1}", "{'Cookie': ***, 'n': 1}"),
+        ("authorization: Token hunter2", "authorization: Token ***"),
+        ("sent authorization: hunter2, accept: text/html", "sent authorization: ***"),
+        ("AUTHORIZATION: hunter", "AUTHORIZATION: ***"),
+        ("{'authorization': 'Token hunter2', 'n': 1}", "{'authorization': '***', 'n': 1}"),
+        ("cookie: sid=hunter2", "cookie: ***"),
+        ("[(b'X-Api-Key', b'hunter2'), (b'n', b'1')]", "[(b'X-Api-Key', ***), (b'n', b'1')]"),
+        ("('authorization', 'Token hunter2')", "('authorization', ***)"),
+        ("X-Vault-Token: hunter2", "X-Vault-Token: ***"),
+        ("redis://:hunter/2@host/0", "redis://***@host/0"),
     ],
 )
 def test_secrets_of_every_kind_are_masked(text, shown):
@@ -62,6 +91,9 @@ def test_secrets_of_every_kind_are_masked(text, shown):
         "data/user@host/file.jsonl:12",
         "https://host:8080/user@host/file.jsonl",
         "the cookie: crumbled, authorization: denied",
+        "columns ['cookie', 'text'], sorted by (token, n)",
+        "http://:8080/user@host/f.jsonl",
+        "password: , api_key=''",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text):
@@ -93,6 +125,15 @@ def test_redacting_twice_changes_nothing_more_in_texts_full_of_names_and_signs(t
     assert redact(redact(text)) == redact(text)
 
 
+PIECES = ["password", "token", "api_key", "authorization", "Cookie", "x-api-key", "Bearer ", "Token ", MASK, "abc1"]
+PIECES += ["'", '"', "\\", "=", ":", ": ", ",", ", ", "(", "[", "]", "b'", "://", "@", "/", " ", "\n", "hunter"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_redacting_twice_changes_nothing_more_in_names_and_quotes(text):
+    assert redact(redact(text)) == redact(text)
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -109,6 +150,11 @@ def test_redacting_twice_changes_nothing_more_in_texts_full_of_names_and_signs(t
         "-----BEGIN PRIVATE KEY-----",
         "a-a-a-",
         "eyJabcdefgh.",
+        "password=['",
+        'api_key: \\"',
+        'Cookie: a="',
+        "('cookie', \"",
+        "authorization: a",
     ],
 )
 def test_hostile_text_is_no_trap(unit):
@@ -128,10 +174,23 @@ def test_values_are_redacted_wherever_they_are():
 
 
 def test_lists_under_a_sensitive_name_are_hidden():
-    assert redact_values({"api_keys": ["one", "two"], "X-Api-Key": "three"}) == {
+    assert redact_values({"api_keys": ["one", "two"], "X-Api-Key": "three", "password": b"four"}) == {
         "api_keys": ["***", "***"],
         "X-Api-Key": "***",
+        "password": "***",
     }
+
+
+@pytest.mark.parametrize(
+    "name", ["accessToken", "clientSecret", "secretAccessKey", "PGPASSWORD", "GITHUB_PAT", "API_KEY_2", "hf_token2"]
+)
+def test_names_of_secrets_are_known_in_every_spelling(name):
+    assert is_sensitive_name(name)
+
+
+@pytest.mark.parametrize("name", ["maxTokens", "tokens", "file_pat", "bypass", "key", "author", "tokenizer"])
+def test_other_names_are_not(name):
+    assert not is_sensitive_name(name)
 
 
 @given(st.text(st.characters(exclude_characters="\n"), min_size=8), st.text(), st.text())

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import redaction
+from curator_core import secret_shapes
+from curator_core.redaction import MASK, redact
 from curator_text.code.html_text import _TextCounter, text_length
 from curator_text.extraction import charset
 from curator_text.llm.score_reading import ScoreReader
@@ -83,7 +84,7 @@ MATCHERS = {
     ),
     "e-mail": (lambda text: list(find_emails(text)), ["a@", "a@a.", "@", "a.", "a@a-", "%"]),
     "redaction": (
-        redaction.redact,
+        redact,
         [
             "eyJ-",
             "-eyJ",
@@ -180,7 +181,7 @@ TOKEN_PIECES = ["eyJ", "aaaaaaaa", "a", ".", "-", "_", " ", "\u00e9"]
 
 @given(st.lists(st.sampled_from(TOKEN_PIECES), max_size=25).map("".join))
 def test_web_tokens_are_hidden_as_by_one_pattern(text):
-    assert redaction._WEB_TOKEN.sub(rf"\1{redaction.MASK}", text) == OLD_WEB_TOKEN.sub(redaction.MASK, text)
+    assert secret_shapes._WEB_TOKEN.sub(rf"\1{MASK}", text) == OLD_WEB_TOKEN.sub(MASK, text)
 
 
 OLD_META = re.compile(

@@ -71,7 +71,7 @@ SAFE = {
     "curator_core.config.variables._REFERENCE": "the first reference without an end is an error, at which all stops",
     "curator_core.io.locations._HOST": ONCE,
     "curator_core.io.locations._BUCKET": ONCE,
-    "curator_core.redaction._WEB_TOKEN": "reads on from an eyJ only where the dot behind the run has been seen",
+    "curator_core.secret_shapes._WEB_TOKEN": "reads on from an eyJ only where the dot behind the run has been seen",
     "curator_core.registry.declarations._OBJECT_TARGET": ONCE,
     "curator_core.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
 }
@@ -126,7 +126,7 @@ def all_patterns():
 def test_no_pattern_backtracks_without_bound():
     patterns = all_patterns()
     assert "curator_text.privacy.account_numbers._IBAN" in patterns
-    assert "curator_core.redaction._PATTERNS.0.0" in patterns
+    assert "curator_core.secret_shapes._PATTERNS.0.0" in patterns
     wrong = {name: (superlinear(each) or superlinear(each, whole=True)) for name, each in patterns.items()}
     wrong = {name: why for name, why in wrong.items() if why}
     assert {name: why for name, why in wrong.items() if name not in SAFE} == {}

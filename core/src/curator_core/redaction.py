@@ -14,6 +14,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
+from curator_core.secret_shapes import MASK, is_sensitive_name, redact_shapes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,91 +31,6 @@ __all__ = [
     "redact_shapes",
     "redact_values",
 ]
-
-MASK = "***"
-"""Stands for a secret."""
-
-_VALUE = r"[^\s&;#'\"<>,)\]}]+"
-# In the query of a URL even short names are meant: ?key=…&sig=…
-_IN_QUERY = (
-    r"(?:[\w.-]*[_.-])?"
-    r"(?:auth|authorization|credentials?|key|keyid|passphrase|passwd|password|pwd|secret|sig|signature|token)"
-)
-# Anywhere else "key" and "auth" are ordinary words, and "token" too unless it is given a value.
-_IN_TEXT = (
-    r"(?<![A-Za-z0-9])"
-    r"(?:passphrase|passwd|password|pwd|secret|token|cookie|connection[_-]?string"
-    r"|(?:api|access|secret|private|account|subscription|encryption|signing|shared[_-]?access)[_-]?key(?:[_-]?id)?"
-    r"|shared[_-]?access[_-]?signature|client[_-]?secret|session[_-]?(?:id|key))"
-)
-# Fields of HTTP headers, whose values go on to the end of the line or of the quotes around them.
-_HEADERS = (
-    r"(?<![A-Za-z0-9-])(?:(?:Proxy-)?Authorization|(?:Set-)?Cookie"
-    r"|(?i:(?:[a-z]{1,20}-){0,3}(?:api-?key|auth-?token|access-?token|security-?token|subscription-key)|private-token))"
-)
-# Tokens that can be told by their looks.
-_TOKENS = (
-    r"(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}",  # AWS
-    r"gh[a-z]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[A-Za-z0-9_-]{16,}",  # GitHub, GitLab
-    r"hf_[A-Za-z0-9]{20,}|api_org_[A-Za-z0-9]{20,}",  # Hugging Face
-    r"(?:sk|rk|pk)[-_][A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic, Stripe and many others
-    r"AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}",  # Google
-    r"xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",  # Slack
-    r"npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|dckr_pat_[A-Za-z0-9_-]{20,}",  # package registries
-    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
-    r"dapi[0-9a-f]{32}|dop_v1_[0-9a-f]{32,}",  # Databricks, DigitalOcean
-    r"r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{20,}",  # Replicate, Groq, NVIDIA
-)
-# JSON web tokens. Whether a dot follows is asked once for each run of characters, not for each "eyJ" in it: many of
-# those and no dot would take the square of the time.
-_WEB_TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]{11,}\.[A-Za-z0-9_-]{8})([A-Za-z0-9_-]*?)"
-    r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"
-)
-_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    # A line break may be one of a text in quotes, and the end may be missing where the text was cut off.
-    (
-        re.compile(
-            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-            r"(?:(?!-----)[\sA-Za-z0-9+/=\\:,.-]){0,100000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-        ),
-        MASK,
-    ),
-    # s3://key:secret/with/slash@bucket: a colon that begins no port, and an @ only behind the first slash.
-    (
-        re.compile(
-            r"(?<=://)(?![^\s/?#'\"<>]{0,512}@)[^\s/?#@:'\"<>*]{1,128}:(?!\d{1,5}(?:[/?#\s]|$))[^\s'\"<>]{0,512}@"
-        ),
-        f"{MASK}@",
-    ),
-    # https://user:password@host: nothing before the last @ of the authority is shown.
-    (re.compile(r"(?<=://)[^\s/?#'\"<>]*@"), f"{MASK}@"),
-    (re.compile(rf"(?<=[?&;])({_IN_QUERY}|AWSAccessKeyId)=(?!\*\*\*){_VALUE}", re.IGNORECASE), rf"\1={MASK}"),
-    (re.compile(r"(hooks\.slack\.com/services/)(?!\*\*\*)[\w/-]+"), rf"\1{MASK}"),
-    # token=abc, "api_key": "abc", password='a b'
-    (
-        re.compile(
-            rf"({_IN_TEXT}['\"]?\s{{0,3}}(?:=|['\"]:)\s{{0,3}})(?:'[^'\n]+'|\"[^\"\n]+\"|{_VALUE})", re.IGNORECASE
-        ),
-        rf"\1{MASK}",
-    ),
-    (re.compile(r"\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\1{MASK}"),
-    (
-        re.compile(
-            rf"({_HEADERS}['\"]?\s{{0,3}}:\s{{0,3}}['\"]?(?:(?:Bearer|Basic)\s{{1,3}})?)"
-            r"(?!(?:Bearer|Basic)\s)(?!\*\*\*)[^\s'\"][^\n'\"]*"
-        ),
-        rf"\1{MASK}",
-    ),
-    (_WEB_TOKEN, rf"\1{MASK}"),
-    (re.compile(rf"\b(?:{'|'.join(_TOKENS)})"), MASK),
-)
-_SENSITIVE_NAME = re.compile(
-    r"(?:^|[_.-])(?:auth|authorization|bearer|cookies?|credentials?|dsn|jwt|passphrase|passwords?|passwd|pwd|sas|secrets?"
-    r"|signature|token|connection[_-]?string"
-    r"|(?:api|access|secret|private|account|subscription|encryption|signing)[_-]?keys?(?:[_-]?id)?)$",
-    re.IGNORECASE,
-)
 
 # Short values are part of other words by chance; those above are replaced wherever they occur.
 _SHORTEST_HIDDEN = 4
@@ -182,13 +99,6 @@ def redact_hidden(text: str) -> str:
     return _hidden.mask(text)
 
 
-def redact_shapes(text: str) -> str:
-    """Return text without what looks like a secret, by its form or by the name before it."""
-    for pattern, replacement in _PATTERNS:
-        text = pattern.sub(replacement, text)
-    return text
-
-
 def redact_values(value: Any) -> Any:
     """Return a value as JSON has them, with every text in it redacted; what has a sensitive name is hidden whole.
 
@@ -202,15 +112,6 @@ def redact_values(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [redact_values(each) for each in value]
     return value
-
-
-def is_sensitive_name(name: object) -> bool:
-    """Return whether a parameter or variable of this name holds a secret.
-
-    >>> [is_sensitive_name(name) for name in ("api_key", "HF_TOKEN", "X-Api-Key", "max_tokens", "key")]
-    [True, True, True, False, False]
-    """
-    return isinstance(name, str) and _SENSITIVE_NAME.search(name) is not None
 
 
 class RedactingFormatter(logging.Formatter):
@@ -244,7 +145,7 @@ class _RedactingFactory:
 
 def _member(name: object, value: Any) -> Any:
     if is_sensitive_name(name):
-        if isinstance(value, str):
+        if isinstance(value, (str, bytes)):
             return MASK if value else value
         if isinstance(value, (list, tuple)):
             return [_member(name, each) for each in value]
