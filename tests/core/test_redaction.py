@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import string
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curator_core import redaction
 from curator_core.errors import ConfigError, DataError
 from curator_core.redaction import MASK, RedactingFormatter, hide, is_sensitive_name, redact, redact_values
 
@@ -205,6 +207,16 @@ def test_a_hidden_value_never_comes_out_of_text_python_json_or_urls(value, befor
     )
     for form in forms[: 4 if value.isprintable() else 3]:
         assert form.strip("'\"") not in redact(f"{before} {form} {after}")
+
+
+def test_many_values_are_hidden_with_work_in_proportion(monkeypatch):
+    quoted = []
+    monkeypatch.setattr(redaction, "_exactly", lambda form: quoted.append(form) or re.escape(form))
+    values = [f"hidden/{number}" for number in range(100)]
+    for value in values:
+        hide(value, is_credential=False)
+    assert redact(" ".join(values)) == " ".join([MASK] * 100)
+    assert len(quoted) == len(set(quoted))
 
 
 def test_errors_and_log_lines_are_redacted():

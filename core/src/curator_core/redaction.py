@@ -44,6 +44,7 @@ class _HiddenValues:
         self._lock = threading.Lock()
         self._forms: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._is_stale = False
 
     def add(self, value: str) -> None:
         with self._lock:
@@ -53,11 +54,14 @@ class _HiddenValues:
             if "\n" in value:  # of which messages often show a line
                 lines = (each.strip() for each in value.split("\n"))
                 self._forms |= {form for each in lines if len(each) >= _SHORTEST_INSIDE_WORDS for form in _forms(each)}
-            if len(self._forms) > before:
-                longest_first = sorted(self._forms, key=len, reverse=True)
-                self._pattern = re.compile("|".join(map(_exactly, longest_first)))
+            self._is_stale |= len(self._forms) > before
 
     def mask(self, text: str) -> str:
+        if self._is_stale:  # compiled here, because values often come one after another
+            with self._lock:
+                longest_first = sorted(self._forms, key=len, reverse=True)
+                self._pattern = re.compile("|".join(map(_exactly, longest_first)))
+                self._is_stale = False
         return text if self._pattern is None else self._pattern.sub(MASK, text)
 
 
