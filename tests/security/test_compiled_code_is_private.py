@@ -27,7 +27,7 @@ def where_kernels_are_kept(program=PROGRAM, **environment):
     """Return the folders, and what was said about them."""
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **environment},
+        env={name: os.environ[name] for name in ("HOME", "PATH", "PYTHONPATH", "TMPDIR")} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -47,6 +47,13 @@ def assert_not_used(folder, reason, **environment):
     assert [path for path in sorted(folder.rglob("*")) if path.suffix in (".nbi", ".nbc")] == [
         path for path in before if path.suffix in (".nbi", ".nbc")
     ]
+
+
+@pytest.fixture(autouse=True)
+def processes_of_this_test(monkeypatch, tmp_path_factory):
+    """Let them import what this process does, and have temporary files of their own."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
 
 
 @pytest.fixture
