@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from curator_core.private_folders import why_not_private
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes of this kind")
 # Where the kernels of two plugins are kept.
 PROGRAM = """
@@ -132,6 +134,30 @@ def test_a_folder_behind_a_link_that_others_can_replace_is_not_used(cache, tmp_p
     (open_to_all / "hop").symlink_to(tmp_path)
     inner.symlink_to(open_to_all / "hop")
     assert_not_used(inner / "cache", f"others can write to {open_to_all} (mode 777)")
+
+
+def test_a_path_is_checked_where_it_leads_and_not_where_it_seems_to(tmp_path):
+    home, shared = tmp_path / "home", tmp_path / "shared"
+    for folder in (home, home / "cache", shared, shared / "me", shared / "cache"):
+        folder.mkdir(mode=0o700)
+    (home / "link").symlink_to(shared / "me")
+    folder = home / "link" / ".." / "cache"
+    assert folder.samefile(shared / "cache")
+    assert why_not_private(folder) == f"{folder} has a '..' in it"
+    assert why_not_private(home / "cache") is None
+
+
+def test_a_relative_link_is_followed_from_the_folder_that_it_is_in(tmp_path):
+    home, shared = tmp_path / "home", tmp_path / "shared"
+    for folder in (home, home / "c", shared, shared / "me", shared / "c", shared / "c" / "cache"):
+        folder.mkdir(mode=0o700)
+    (home / "a").symlink_to(shared / "me")
+    (shared / "me" / "b").symlink_to("../c")
+    folder = home / "a" / "b" / "cache"
+    assert folder.samefile(shared / "c" / "cache")
+    assert why_not_private(folder) is None
+    (shared / "c").chmod(0o777)
+    assert why_not_private(folder) == f"others can write to {shared / 'c'} (mode 777)"
 
 
 @pytest.mark.parametrize("damage", ["open", "foreign", "link"])

@@ -43,12 +43,14 @@ def why_not_private(folder: Path) -> str | None:
     """
     if not hasattr(os, "getuid"):
         return None
-    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - resolve() would follow the link that is looked for
+    folder = folder.absolute()
+    if ".." in folder.parts:
+        return f"{folder} has a '..' in it"
     reason = why_not_own(folder)
     for path in sorted(folder.rglob("*")):
         with suppress(FileNotFoundError):  # a process of this user has just removed it
             reason = reason or why_not_own(path)
-    return reason or _why_replaceable(folder, _MAX_LINKS)
+    return reason or _why_replaceable(folder)
 
 
 def why_not_own(path: Path) -> str | None:
@@ -65,21 +67,36 @@ def why_not_own(path: Path) -> str | None:
     return None
 
 
-def _why_replaceable(path: Path, links: int) -> str | None:
-    """Return why somebody else could put another file in the place of a path, whose links are followed."""
-    for above in path.parents:
-        found = above.lstat()
-        if found.st_uid not in (0, os.getuid()):
-            return f"{above} belongs to {_user_name(found.st_uid)}"
-        if stat.S_ISLNK(found.st_mode):
-            if links == 0:
-                return f"{above} is a link to a link to a link"
-            target = Path(os.path.abspath(above.parent / above.readlink()))  # noqa: PTH100 - one link at a time
-            reason = _why_replaceable(target / "x", links - 1)
-            if reason is not None:
-                return reason
-        elif _others_can_write(found) and not found.st_mode & stat.S_ISVTX:
-            return f"others can write to {above} (mode {stat.S_IMODE(found.st_mode):o})"
+def _why_replaceable(path: Path) -> str | None:
+    """Return why somebody else could put another file in the place of a path, in a folder or link that leads to it."""
+    place, ahead, links = Path(path.anchor), list(path.parts[:0:-1]), 0
+    reason = _why_untrusted(place)
+    while ahead and reason is None:
+        name = ahead.pop()
+        if name == "..":  # of a link's target; the folder above was passed on the way here
+            place = place.parent
+            continue
+        reason = _why_untrusted(place / name)
+        if not (place / name).is_symlink():
+            place /= name
+            continue
+        links += 1
+        if links > _MAX_LINKS:
+            return f"{place / name} is a link to a link to a link"
+        target = (place / name).readlink()
+        place = Path(target.anchor) if target.anchor else place
+        ahead += reversed(target.parts[bool(target.anchor) :])
+    return reason
+
+
+def _why_untrusted(path: Path) -> str | None:
+    """Return why somebody else could change a link, or replace what is in a folder."""
+    found = path.lstat()
+    if found.st_uid not in (0, os.getuid()):
+        return f"{path} belongs to {_user_name(found.st_uid)}"
+    is_link, is_sticky = stat.S_ISLNK(found.st_mode), bool(found.st_mode & stat.S_ISVTX)
+    if _others_can_write(found) and not is_link and not is_sticky:
+        return f"others can write to {path} (mode {stat.S_IMODE(found.st_mode):o})"
     return None
 
 
