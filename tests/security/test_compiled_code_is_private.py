@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 
+from curator_core.kernel_cache import KernelCache
 from curator_core.private_folders import why_not_private
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes of this kind")
@@ -23,6 +25,10 @@ print(split_documents.stats.cache_path)
 COMPILE = "from curator_dedup.kernels.compiling import compile_once; import numpy\n"
 COMPILE += "compile_once('x', lambda: repeated(numpy.arange(4, dtype=numpy.uint64)))\n"
 NOBODY = 65534
+
+
+def doubled(number):
+    return number + number
 
 
 def where_kernels_are_kept(program=PROGRAM, **environment):
@@ -110,6 +116,20 @@ def test_a_folder_that_a_group_can_write_to_is_not_used(cache, as_root):
 def test_a_folder_of_another_user_is_not_used(cache, as_root):
     os.chown(cache, NOBODY, NOBODY)
     assert_not_used(cache, f"{cache} belongs to the user")
+
+
+@pytest.mark.skipif(not hasattr(numba.config, "CACHE_LOCATOR_CLASSES"), reason="this numba cannot be told")
+def test_kernels_that_numba_would_keep_elsewhere_are_not_kept(cache, tmp_path, monkeypatch, caplog):
+    elsewhere = tmp_path / "elsewhere"
+    monkeypatch.setenv("CURATOR_CACHE_DIR", str(cache))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(elsewhere))
+    monkeypatch.setattr(numba.config, "CACHE_LOCATOR_CLASSES", "UserWideCacheLocator")
+    kernel = KernelCache("doubles", Path(__file__).parent).kernel(doubled)
+    assert kernel(2) == 4
+    assert not list(elsewhere.rglob("*.nbi"))
+    (warning,) = caplog.messages
+    assert "compiled in each process" in warning
+    assert str(elsewhere) in warning
 
 
 def test_a_link_is_not_used(cache, tmp_path):

@@ -56,6 +56,7 @@ class KernelCache:
         self._sources = sources
         self._logger = logging.getLogger(f"curator_{name}")
         self._ready: set[str] = set()
+        self._has_warned = False
 
     def kernel(self, function: Callable[..., object]) -> Callable[..., Any]:
         """Compile a function that Python calls: without the interpreter lock, and kept on disk for the next process."""
@@ -67,8 +68,12 @@ class KernelCache:
                 compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
             finally:
                 numba.config.CACHE_DIR = before
-        _close_to_others([Path(compiled.stats.cache_path)])  # numba has made it
         kernel: Callable[..., Any] = compiled
+        if self.folder in Path(compiled.stats.cache_path).parents:
+            _close_to_others([Path(compiled.stats.cache_path)])  # numba has made it
+        else:  # which NUMBA_CACHE_LOCATOR_CLASSES can say, and a full disk
+            self._warn_of(compiled.stats.cache_path)
+            kernel = numba.njit(nogil=True, error_model="numpy")(function)
         return kernel
 
     def compile_once(self, name: str, use: Callable[[], object]) -> None:
@@ -124,6 +129,16 @@ class KernelCache:
         own = tempfile.mkdtemp(prefix=f"curator-{self._name}-kernels-")
         atexit.register(shutil.rmtree, own, ignore_errors=True)
         return Path(own)
+
+    def _warn_of(self, path: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            _log.warning(
+                "%s kernels are compiled in each process, because numba would keep them in %s, which is not checked; "
+                "unset NUMBA_CACHE_LOCATOR_CLASSES",
+                self._name,
+                path,
+            )
 
     def _use_compiled(self, use: Callable[[], object]) -> None:
         try:
