@@ -22,8 +22,6 @@ from curator_text.kernels.words import split_documents
 print(repeated.stats.cache_path)
 print(split_documents.stats.cache_path)
 """
-COMPILE = "from curator_dedup.kernels.compiling import compile_once; import numpy\n"
-COMPILE += "compile_once('x', lambda: repeated(numpy.arange(4, dtype=numpy.uint64)))\n"
 NOBODY = 65534
 
 
@@ -94,9 +92,10 @@ def test_a_folder_that_is_not_there_yet_is_made_and_used(tmp_path):
 
 def test_kernels_compiled_with_a_permissive_umask_are_used_again(cache):
     environment = {"CURATOR_CACHE_DIR": str(cache), "UMASK": "0"}
-    where_kernels_are_kept(PROGRAM + COMPILE, **environment)
-    assert list(cache.rglob("*.nbi"))
-    kept, said = where_kernels_are_kept(PROGRAM + COMPILE, **environment)
+    killed = PROGRAM + "import numpy; repeated(numpy.arange(4, dtype=numpy.uint64)); os._exit(0)"
+    where_kernels_are_kept(killed, **environment)
+    assert {path.stat().st_mode & 0o777 for path in cache.rglob("*.nbi")} == {0o666}
+    kept, said = where_kernels_are_kept(**environment)
     assert [cache in path.parents for path in kept] == [True, True]
     assert said == ""
 
@@ -180,7 +179,16 @@ def test_a_relative_link_is_followed_from_the_folder_that_it_is_in(tmp_path):
     assert why_not_private(folder) == f"others can write to {shared / 'c'} (mode 777)"
 
 
-@pytest.mark.parametrize("damage", ["open", "foreign", "link"])
+def test_the_mode_of_a_file_counts_unless_nobody_else_can_reach_it(cache):
+    file = cache / "kernel.nbi"
+    file.touch()
+    file.chmod(0o666)
+    assert why_not_private(cache) is None
+    cache.chmod(0o711)
+    assert why_not_private(cache) == f"others can write to {file} (mode 666)"
+
+
+@pytest.mark.parametrize("damage", ["foreign", "link"])
 def test_one_file_that_others_may_have_written_is_enough(cache, tmp_path, damage, request):
     (kept, _), _ = where_kernels_are_kept(CURATOR_CACHE_DIR=str(cache))
     kept.mkdir(exist_ok=True)
@@ -190,8 +198,6 @@ def test_one_file_that_others_may_have_written_is_enough(cache, tmp_path, damage
         file.symlink_to(tmp_path / "theirs")
     else:
         file.write_bytes(b"")
-    if damage == "open":
-        file.chmod(0o666)
     if damage == "foreign":
         request.getfixturevalue("as_root")
         os.chown(file, NOBODY, NOBODY)

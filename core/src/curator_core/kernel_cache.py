@@ -14,7 +14,6 @@ import hashlib
 import logging
 import os
 import shutil
-import stat
 import sys
 import tempfile
 import threading
@@ -27,12 +26,11 @@ from typing import TYPE_CHECKING, Any
 from curator_core.private_folders import make_private_folder, why_not_own, why_not_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["KernelCache", "inlined"]
 
 _VARIABLE = "CURATOR_CACHE_DIR"
-_OTHERS_WRITE = 0o022
 _log = logging.getLogger(__name__)
 _turn = threading.RLock()
 
@@ -69,9 +67,8 @@ class KernelCache:
             finally:
                 numba.config.CACHE_DIR = before
         kernel: Callable[..., Any] = compiled
-        if self.folder in Path(compiled.stats.cache_path).parents:
-            _close_to_others([Path(compiled.stats.cache_path)])  # numba has made it
-        else:  # which NUMBA_CACHE_LOCATOR_CLASSES can say, and a full disk
+        if self.folder not in Path(compiled.stats.cache_path).parents:
+            # NUMBA_CACHE_LOCATOR_CLASSES says so, or numba could not write to the folder.
             self._warn_of(compiled.stats.cache_path)
             kernel = numba.njit(nogil=True, error_model="numpy")(function)
         return kernel
@@ -102,7 +99,6 @@ class KernelCache:
                         self._logger.info("compiling %s kernels (once per machine): %s", self._name, name)
                         use()
                         done.touch()
-                        _close_to_others(self.folder.rglob("*"))
                     else:
                         self._use_compiled(use)
             self._ready.add(name)
@@ -180,15 +176,6 @@ def _make_and_check(parent: Path, folder: Path) -> str | None:
         return why_not_private(folder) or (None if os.access(folder, os.W_OK | os.X_OK) else "it is read-only")
     except OSError as error:
         return str(error)
-
-
-def _close_to_others(paths: Iterable[Path]) -> None:
-    """Take away the permission to write that a permissive umask gave others, for what numba has made."""
-    for path in paths:
-        with suppress(FileNotFoundError):  # a temporary file of another process
-            mode = stat.S_IMODE(path.stat().st_mode)
-            if mode & _OTHERS_WRITE:
-                path.chmod(mode & ~_OTHERS_WRITE)
 
 
 def _digest(sources: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["make_private_folder", "private_opener", "why_not_own", "why_not_private"]
 
-_FOLDER, _FILE = 0o700, 0o600
+_FOLDER, _FILE, _OTHERS = 0o700, 0o600, 0o077
 _MAX_LINKS = 40
 """As many links as Linux follows in one path."""
 
@@ -35,7 +35,8 @@ def private_opener(path: str, flags: int) -> int:
 def why_not_private(folder: Path) -> str | None:
     """Return why somebody else could have changed what is in a folder, or None where only this user can.
 
-    The folder and all that is in it must be no links, belong to this user and be writable by nobody else. Nobody but
+    The folder and all that is in it must be no links, belong to this user and be writable by nobody else; where nobody
+    else can open the folder, the modes of what is in it do not matter (numba makes files as the umask says). Nobody but
     this user and root may be able to put another folder in its place, or in the place of one above it: those belong to
     either, and others can write there only where the sticky bit keeps them from renaming what is not theirs.
 
@@ -47,9 +48,10 @@ def why_not_private(folder: Path) -> str | None:
     if ".." in folder.parts:
         return f"{folder} has a '..' in it"
     reason = why_not_own(folder)
+    is_closed = not folder.lstat().st_mode & _OTHERS
     for path in sorted(folder.rglob("*")):
         with suppress(FileNotFoundError):  # a process of this user has just removed it
-            reason = reason or why_not_own(path)
+            reason = reason or _why_not_own(path, any_mode=is_closed)
     return reason or _why_replaceable(folder)
 
 
@@ -57,12 +59,16 @@ def why_not_own(path: Path) -> str | None:
     """Return why a file or folder is not this user's alone to change, or None; those above it are not looked at."""
     if not hasattr(os, "getuid"):
         return None
+    return _why_not_own(path, any_mode=False)
+
+
+def _why_not_own(path: Path, *, any_mode: bool) -> str | None:
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
         return f"{path} is a link"
     if found.st_uid != os.getuid():
         return f"{path} belongs to {_user_name(found.st_uid)}"
-    if _others_can_write(found):
+    if not any_mode and _others_can_write(found):
         return f"others can write to {path} (mode {stat.S_IMODE(found.st_mode):o})"
     return None
 
