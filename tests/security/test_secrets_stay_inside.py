@@ -20,7 +20,7 @@ from curator_core.config.secret_values import identity_of_values
 from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.run_ledger import RunLedger, SourceReport
 from curator_core.recording import BadRecord, current
-from curator_core.redaction import hide
+from curator_core.redaction import hide, redact
 from curator_core.registry import default_registry
 from curator_text import ReadJsonl
 
@@ -360,6 +360,30 @@ def test_a_value_of_a_variable_that_a_stage_passes_on_under_another_name_is_not_
     assert "good day" not in str(first)
     assert first != identity("good day, 2", "tok-11aa22bb")
     assert first == identity("good day, 1", "tok-33cc44dd"), "credentials change without changing the output"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("token = 'the'", "token = 'of'"),
+        (r"password=\w+ x", r"password=\d+ x"),
+        ("sk-learn-compatible-model-a", "sk-learn-compatible-model-b"),
+        (
+            "url LIKE 'https://me:hunter2@host/%' AND token = 'the'",
+            "url LIKE 'https://me:hunter2@host/%' AND token = 'of'",
+        ),
+    ],
+)
+def test_a_change_of_a_value_that_only_looks_like_a_secret_is_noticed(before, after):
+    identity = identity_of_values({"expression": before}, {})
+    assert identity != identity_of_values({"expression": after}, {})
+    assert identity["expression"].startswith(redact(before)), "what can be shown is"
+
+
+@pytest.mark.parametrize("name", ["url", "expression"])
+def test_an_address_that_was_signed_anew_is_the_same(name):
+    other = URL.replace(PASSWORD, "hunter3").replace(SIGNATURE, "9c0d11e4b7a6")
+    assert identity_of_values({name: URL}, {}) == identity_of_values({name: other}, {}) == {name: redact(URL)}
 
 
 class Loose(ProcessingStage[Task, Task]):

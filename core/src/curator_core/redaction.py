@@ -90,12 +90,17 @@ def redact(text: str) -> str:
     return redact_shapes(redact_hidden(text))
 
 
-def redact_credentials(text: str) -> str:
+def redact_credentials(text: str, *, by_shape: bool = True) -> str:
     """Return text without credentials: hidden values that are known to be some, and what looks like a secret.
 
     For paths that are needed as they are: which other values are hidden depends on what this process has loaded.
+
+    Args:
+        text: The text.
+        by_shape: Leave out what looks like a secret, too.
     """
-    return redact_shapes(_credentials.mask(text))
+    known = _credentials.mask(text)
+    return redact_shapes(known) if by_shape else known
 
 
 def redact_hidden(text: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from curator_core.config.variables import escape, is_path, is_place, is_telling, names_in
-from curator_core.redaction import MASK, is_sensitive_name, redact, redact_credentials, redact_values
+from curator_core.redaction import MASK, is_sensitive_name, redact, redact_credentials, redact_shapes, redact_values
 
 if TYPE_CHECKING:
     from curator_core.config.variables import References
@@ -47,8 +47,9 @@ def identity_of_values(value: Any, references: References, *, name: str = "") ->
     """Return values such that those of two runs can be compared, and secrets cannot be read.
 
     Credentials are left out: they change without changing what a run makes. Of other values that came from variables
-    of this pipeline there is a digest. It takes long to compute (about 50 ms), so that trying many values takes longer,
-    but a value that is one of few can be found.
+    of this pipeline there is a digest, and of values that look like a secret outside of an address, which may be
+    conditions or patterns. It takes long to compute (about 50 ms), so that trying many values takes longer, but a value
+    that is one of few can be found.
 
     >>> identity_of_values({"greeting": "good day", "n": 1}, {("greeting", "good day"): "${GREETING}"})
     {'greeting': '*** d31169a2f6961f6a', 'n': 1}
@@ -59,9 +60,18 @@ def identity_of_values(value: Any, references: References, *, name: str = "") ->
         return [identity_of_values(each, references, name=name) for each in value]
     if not isinstance(value, str) or is_sensitive_name(name):
         return redact_values({name: value})[name]
-    plain = redact_credentials(value)
-    is_shown = plain == MASK or is_place(name) or is_path(value) or not _came_from_variables(name, value, references)
-    return plain if is_shown else f"{MASK} {_digest(name, plain)}"
+    known = redact_credentials(value, by_shape=False)
+    if known == MASK:
+        return MASK
+    compared = _without_secrets_in_addresses(known)
+    shown = redact_shapes(compared)
+    if not (is_place(name) or is_path(value)) and _came_from_variables(name, value, references):
+        shown = MASK
+    return compared if shown == compared else f"{shown} {_digest(name, compared)}"
+
+
+def _without_secrets_in_addresses(text: str) -> str:
+    return " ".join(redact_shapes(word) if "://" in word else word for word in text.split(" "))
 
 
 def _came_from_variables(name: str, value: str, references: References) -> bool:
