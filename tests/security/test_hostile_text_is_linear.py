@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curator_core import secret_shapes
@@ -50,6 +50,7 @@ MATCHERS = {
             "<!-- >",
             "<![CDATA[",
             "<![CDATA[ >",
+            "<![if >",
             "<!x ",
             "<? ",
             '<a x=">',
@@ -158,6 +159,11 @@ HTML_PIECES = [
     "-->",
     "<![CDATA[",
     "]]>",
+    "<![if x]>",
+    "<![IF",
+    "<![x",
+    "<![endif",
+    "]>",
     ">",
     "'",
     '"',
@@ -171,6 +177,8 @@ HTML_PIECES = [
 
 
 @given(st.lists(st.sampled_from(HTML_PIECES), max_size=25).map("".join))
+@example("<![CDATA[ <p>a</p><![if !IE]><p>b</p><![endif]>")
+@example("<![if <p>a</p><![CDATA[b]]>")
 def test_pages_have_the_length_that_the_parser_finds(page):
     assert text_length(page) == plain_length(page)
 

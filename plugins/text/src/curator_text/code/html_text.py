@@ -6,6 +6,7 @@ is how NeMo Curator measures it; no tree is built for it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html import unescape
 from html.entities import html5
@@ -42,6 +43,7 @@ _VOID = frozenset(
     }
 )
 """Elements without an end tag, by Beautiful Soup's list."""
+_SECTION_NAME = re.compile(r"[a-zA-Z][-_.a-zA-Z0-9]*")
 _MAX_UNCLOSED_TAGS = 100
 _WHITE_SPACE = " \n\t\f\r"
 
@@ -97,10 +99,11 @@ class _TextCounter(HTMLParser):
         super().close()
 
     def parse_comment(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002 - the parser's signature
-        return self._once("comment", super().parse_comment, i, report)
+        return self._once("<!--", super().parse_comment, i, report)
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002 - as above
-        return self._once("section", super().parse_marked_section, i, report)
+        name = _SECTION_NAME.match(self.rawdata, i + len("<!["))  # which decides the end that is searched for
+        return self._once(name.group().lower() if name else "", super().parse_marked_section, i, report)
 
     def _once(self, kind: str, parse: Callable[..., int], i: int, report: bool) -> int:  # noqa: FBT001 - as above
         """Parse, unless one of the kind that began before had no end: then this has none, and need not be searched."""
