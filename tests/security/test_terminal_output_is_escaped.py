@@ -22,6 +22,9 @@ from curator_core.terminal_text import visible, visible_line
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\r\x9b31m\x7f[red]x[/red][link=http://x]y[/link]\udcff\u2028\t"
 WHOLE_EVIL = EVIL.replace("\udcff", "")  # without half a character, which cannot be written down
+# Tags, some of which are not assigned, and what Unicode calls letters, marks and symbols although nothing is seen.
+UNSEEN = {*map(chr, [*range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0), *range(0xFE00, 0xFE0E)])}
+UNSEEN |= set("\u034f\u115f\u1160\u2800\u3164\uffa0")
 KEPT = "\u200c\u200d"  # join and separate letters in many scripts, and cannot hide or reorder anything
 PLUGIN = """
     from curator_core.hookspecs import hookimpl
@@ -102,12 +105,18 @@ def spoken(text):
     return {
         each
         for each in text
-        if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp") and each not in "\n" + KEPT
+        if each in UNSEEN or (unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp") and each not in "\n" + KEPT)
     }
 
 
-@given(st.text() | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"])))
+@given(
+    st.text()
+    | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
+    | st.text(st.sampled_from(sorted(UNSEEN)))
+)
 @example(EVIL)
+@example("".join(sorted(UNSEEN)))
+@example("\u2764\ufe0f \u2764\ufe0e")
 def test_the_visible_form_is_printable_and_stable(text):
     assert spoken(visible(text)) == set()
     assert "\n" not in visible_line(text)
