@@ -2,6 +2,7 @@
 
 import json
 import logging
+import pickle
 import re
 import string
 from urllib.parse import quote
@@ -219,9 +220,16 @@ def test_many_values_are_hidden_with_work_in_proportion(monkeypatch):
     assert len(quoted) == len(set(quoted))
 
 
+def test_an_error_of_a_worker_is_redacted_when_it_comes_back():
+    error = pickle.dumps(ConfigError("no tok-5f3c9a", fix="replace tok-5f3c9a"))
+    hide("tok-5f3c9a", is_credential=True)
+    assert str(pickle.loads(error)) == "no ***\n  fix: replace ***"
+
+
 def test_errors_and_log_lines_are_redacted():
     url = "https://me:hunter2@host/f.jsonl"
     assert "hunter2" not in str(ConfigError(f"cannot open {url}"))
+    assert "hunter2" not in str(ConfigError("cannot open a file", fix=f"look at {url}"))
     error = DataError("torn", source=url, row=3)
     assert str(error) == "https://***@host/f.jsonl:3: torn"
     record = logging.LogRecord("ray", logging.WARNING, "f.py", 1, "lost %s", (url,), None)

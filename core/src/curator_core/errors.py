@@ -46,7 +46,7 @@ class CuratorError(Exception):
         message = redact(message)  # messages name files, and the names of some files hold passwords
         super().__init__(message)
         self.message = message
-        self.fix = fix
+        self.fix = fix and redact(fix)
 
     def __str__(self) -> str:
         return f"{self.message}\n  fix: {self.fix}" if self.fix else self.message
@@ -60,7 +60,7 @@ def _rebuild(kind: type[CuratorError], message: str, fix: str | None, state: dic
     message = redact(message)  # a worker does not know all that is hidden in this process
     error = kind.__new__(kind, message)
     Exception.__init__(error, message)
-    error.__dict__.update(state, message=message, fix=fix)
+    error.__dict__.update(state, message=message, fix=fix and redact(fix))
     return error
 
 
