@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.io.arrow_claims import _MESSAGE_BODY_BYTES, _message, file_messages, stream_messages
+from curator_core.io.arrow_claims import (
+    _BATCH_COMPRESSION,
+    _MESSAGE_BODY_BYTES,
+    _MESSAGE_HEADER,
+    _message,
+    file_messages,
+    stream_messages,
+)
 from curator_core.io.formats import format_named
 from curator_core.io.joining import join_tables
 from curator_core.io.json_columns import columns_from_records, shape_of
@@ -213,6 +220,25 @@ def test_a_negative_length_does_not_make_up_for_a_large_one(tmp_path):
     offset = file_messages(io.BytesIO(data))[1][0]
     lies = lie(data, offset, 2**25, -(2**40))
     check_arrow(tmp_path / "a.arrow", lies, ["CorruptArrow"])
+
+
+def old_arrow_bytes(values):
+    """Return a file that names its codec as Arrow 0.17 did: in the metadata of the message, not of the record batch."""
+    batch, sink = pa.record_batch({"data": values}), io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression="zstd", metadata_version=pa.ipc.MetadataVersion.V4)
+    with pa.ipc.new_file(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch, custom_metadata={"ARROW:experimental_compression": "zstd"})
+    data = bytearray(sink.getvalue())
+    offset = file_messages(io.BytesIO(data))[1][0]
+    message, body = _message(io.BytesIO(data), offset)
+    at = body - len(message._data) + message.table(_MESSAGE_HEADER)._fields + 4 + 2 * _BATCH_COMPRESSION
+    data[at : at + 2] = bytes(2)
+    return data
+
+
+@pytest.mark.parametrize(("size_bytes", "error_types"), [(2**10, []), (2**28, ["DecompressionBomb"])])
+def test_a_codec_in_the_metadata_of_a_message_is_seen(tmp_path, size_bytes, error_types):
+    check_arrow(tmp_path / "a.arrow", old_arrow_bytes(pa.array([bytes(size_bytes)])), error_types)
 
 
 @pytest.mark.timeout(60)

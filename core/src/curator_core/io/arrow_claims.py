@@ -20,7 +20,7 @@ __all__ = ["claimed_bytes", "file_messages", "stream_messages"]
 
 _MAGIC = b"ARROW1"
 _FOOTER_DICTIONARIES, _FOOTER_BATCHES = 2, 3  # fields of tables, in the order of the schema files
-_MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY_BYTES = 1, 2, 3
+_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY_BYTES = 0, 1, 2, 3
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3  # kinds of messages
 _DICTIONARY_DATA = 1
 _BATCH_ROWS, _BATCH_NODES, _BATCH_BUFFERS, _BATCH_COMPRESSION = 0, 1, 2, 3
@@ -29,6 +29,8 @@ _BLOCK = struct.Struct("<qixxxxq")  # offset, length of metadata, length of body
 _CONTINUES = 0xFFFFFFFF
 _MAX_METADATA_BYTES = 2**28
 _NOT_COMPRESSED = -1  # in place of its length: a buffer of a compressed batch that was left as it is
+_V4 = 3
+_CODEC_KEY = b"ARROW:experimental_compression"  # where Arrow 0.17 named the codec, and later ones look in V4
 
 
 class _Table:
@@ -62,6 +64,10 @@ class _Table:
         if end > len(self._data):
             raise struct.error("a vector is longer than its message")
         return list(layout.iter_unpack(self._data[start + 4 : end]))
+
+    def mentions(self, text: bytes) -> bool:
+        """Whether the text is anywhere in the flatbuffer."""
+        return text in self._data
 
     def _at(self, field: int) -> int | None:
         slot = 4 + 2 * field
@@ -125,14 +131,18 @@ def claimed_bytes(file: Any, offset: int) -> tuple[int, bool]:
         is_batch = message.integer(_MESSAGE_KIND, "B") == _RECORD_BATCH
         header = message.table(_MESSAGE_HEADER)
         batch = header if is_batch or header is None else header.table(_DICTIONARY_DATA)
-        return (0 if batch is None else _claimed(batch, file, body)), is_batch
+        if batch is None:
+            return 0, is_batch
+        has_codec = message.integer(_MESSAGE_VERSION, "h") == _V4 and message.mentions(_CODEC_KEY)
+        is_compressed = has_codec or batch.table(_BATCH_COMPRESSION) is not None
+        return _claimed(batch, file, body, is_compressed=is_compressed), is_batch
     except (struct.error, ValueError, OSError) as error:
         raise DataError(f"the message at byte {offset:,} is corrupt: {error}") from error
     finally:
         file.seek(before)
 
 
-def _claimed(batch: _Table, file: Any, body: int) -> int:
+def _claimed(batch: _Table, file: Any, body: int, *, is_compressed: bool) -> int:
     nodes = batch.structs(_BATCH_NODES, _PAIR)
     buffers = batch.structs(_BATCH_BUFFERS, _PAIR)
     rows = batch.integer(_BATCH_ROWS, "q")
@@ -140,7 +150,7 @@ def _claimed(batch: _Table, file: Any, body: int) -> int:
         raise struct.error("a length or offset is negative")
     # A slot of a column without buffers (nulls, runs) takes a byte in whatever is made of it, at the very least.
     claimed = rows * ROW_BYTES + sum(length for length, _ in nodes)
-    if batch.table(_BATCH_COMPRESSION) is None:
+    if not is_compressed:
         return claimed + sum(length for _, length in buffers)
     for position, length in buffers:
         if length:
@@ -148,7 +158,7 @@ def _claimed(batch: _Table, file: Any, body: int) -> int:
             decoded = struct.unpack("<q", file.read(8))[0]
             if decoded < _NOT_COMPRESSED:
                 raise struct.error(f"a buffer has {decoded:,} bytes")
-            claimed += length if decoded == _NOT_COMPRESSED else decoded
+            claimed += max(length, decoded)
     return claimed
 
 

@@ -153,6 +153,7 @@ def _file_claims(sealed: SealedFile, count: int) -> Iterator[int | DataError]:
             yield of_dictionaries + claimed_bytes(sealed, offset)[0]
         except DataError as error:  # noqa: PERF203 - each may be corrupt
             yield error
+    yield from itertools.repeat(DataError("the footer does not say where it is"), count - len(batches))
 
 
 def _stream_claims(sealed: SealedFile) -> Iterator[int]:
