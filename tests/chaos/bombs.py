@@ -65,6 +65,11 @@ def write_repeated_text(path: Path) -> None:
     pq.write_table(pa.table({"text": text}), path, store_schema=False)
 
 
+def write_repeated_lists(path: Path) -> None:
+    lists = pa.ListArray.from_arrays(pa.array(range(3001), pa.int32()), pa.array(["x" * (MIB // 4)] * 3000))
+    pq.write_table(pa.table({"texts": lists}), path)
+
+
 def write_keys(path: Path) -> None:
     """A new key in every record, after honest ones: as a table, rows times keys."""
     path.write_text('{"a": 1}\n' * 1000 + "".join(f'{{"k{n}": 1}}\n' for n in range(9000)))
@@ -133,6 +138,7 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "wide.csv": lambda path: path.write_text(",".join(f"c{n}" for n in range(50_000)) + "\n" + "1\n" * 100_000),
     "nulls.parquet": write_nulls,
     "text.parquet": write_repeated_text,
+    "lists.parquet": write_repeated_lists,
     "members.tar": write_archive,
     "pixels.png": lambda path: path.write_bytes(png_claiming(60_000, 60_000)),
 }

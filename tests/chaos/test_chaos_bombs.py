@@ -30,7 +30,8 @@ EXPECTED = {
     "nulls.arrow": (0, ["DecompressionBomb"], "max_expansion"),
     "wide.csv": (0, ["UnreadableFile"], "columns"),
     "nulls.parquet": (7340032, ["DecompressionBomb"], "max_expansion"),
-    "text.parquet": (32, ["DecompressionBomb"], "max_expansion"),
+    "text.parquet": (62, ["DecompressionBomb"], "max_expansion"),
+    "lists.parquet": (254, ["DecompressionBomb"], "max_expansion"),
     "members.tar": (1, ["UnreadableFile", "DecompressionBomb", "UnreadableFile"], ""),
     "pixels.png": (0, ["UnreadableImage"], "max_pixels"),
 }

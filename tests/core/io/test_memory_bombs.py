@@ -6,7 +6,9 @@ import io
 import json
 import struct
 import tarfile
+from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -275,20 +277,67 @@ def test_honest_arrow_comes_out_as_it_is(tmp_path_factory, texts, stream, compre
     assert rows == [{**row, "_row": number} for number, row in enumerate(table.to_pylist())]
 
 
+LONG = "x" * 2**19
+
+
+def lists_of(values, lengths):
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, values)
+
+
+def padded(count):
+    """Return long texts, and so many other ones that the file does not look as if it had only references."""
+    random = Random(7)
+    return [LONG] * count + [random.randbytes(200).hex() for _ in range(3_000)]
+
+
 PARQUET = {
-    "a constant": lambda: {"n": zeros(2**25)},
-    "nulls": lambda: {"n": pa.nulls(2**26, pa.int32())},
-    "nothing but nulls": lambda: {"n": pa.nulls(2**26)},
-    "a list of a constant": lambda: {"n": pa.ListArray.from_arrays(pa.array([0, 2**25], pa.int32()), zeros(2**25))},
-    "a long text again and again": lambda: {"text": references("x" * 2**20, 3_000)},
-}
+    "a constant": (lambda: {"n": zeros(2**25)}, {}),
+    "nulls": (lambda: {"n": pa.nulls(2**26, pa.int32())}, {}),
+    "nothing but nulls": (lambda: {"n": pa.nulls(2**26)}, {}),
+    "a list of a constant": (lambda: {"n": lists_of(zeros(2**25), [2**25])}, {}),
+    "a long text again and again": (lambda: {"text": references("x" * 2**20, 3_000)}, {}),
+    "large text": (lambda: {"text": pa.array([LONG] * 600, pa.large_string())}, {"store_schema": True}),
+    "text that stays a dictionary": (lambda: {"text": references(LONG, 600)}, {"store_schema": True}),
+    "text in lists": (lambda: {"text": lists_of(references(LONG, 600), [1] * 600)}, {}),
+    "text in one list": (lambda: {"text": lists_of(references(LONG, 600), [0, 600, *[0] * 600])}, {}),
+    "text in objects": (lambda: {"o": pa.StructArray.from_arrays([references(LONG, 600)], ["text"])}, {}),
+    "text beside other text": (lambda: {"text": padded(600)}, {}),
+    "text beside other text, in objects": (lambda: {"o": [{"text": text} for text in padded(600)]}, {}),
+    "text beside other text, in lists": (lambda: {"l": [[text] for text in padded(600)]}, {}),
+    "text that repeats the one before it": (
+        lambda: {"text": [LONG] * 600},
+        {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
+    ),
+    "a list in a column whose name has a dot": (lambda: {"x.y": lists_of(zeros(2**25), [2**25])}, {}),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("columns", PARQUET.values(), ids=PARQUET)
-def test_parquet_that_decodes_to_too_much_is_quarantined(tmp_path, columns):
+@pytest.mark.parametrize(("columns", "options"), PARQUET.values(), ids=PARQUET)
+def test_parquet_that_decodes_to_too_much_is_quarantined(tmp_path, columns, options):
     path = tmp_path / "bomb.parquet"
-    pq.write_table(pa.table(columns()), path, compression="zstd", store_schema=False)
+    pq.write_table(pa.table(columns()), path, compression="zstd", **{"store_schema": False, **options})
     check_bomb(path, "parquet")
+
+
+def test_parquet_that_repeats_comes_out_as_it_is(tmp_path):
+    texts = [None if n % 7 == 0 else "x" * (n % 90) for n in range(1_500)]
+    table = pa.table({
+        "text": texts,
+        "large": pa.array(texts, pa.large_string()),
+        "view": pa.array(texts, pa.string_view()),
+        "list": [None if n % 5 == 0 else [text] * (n % 3) for n, text in enumerate(texts)],
+        "object": [{"text": text, "n": n} for n, text in enumerate(texts)],
+        "map": pa.array([[("key", text)] for text in texts], pa.map_(pa.string(), pa.string())),
+        "mixed": [str(n) * 200 if n > 1_000 else text for n, text in enumerate(texts)],
+    })  # fmt: skip
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, row_group_size=1_200, dictionary_pagesize_limit=2**14)
+    limits = Limits(max_expansion=1, expansion_floor_bytes=3 * table.nbytes)
+    tables, bad = read(path, "parquet", batch_bytes=2**14, limits=limits)
+    assert not bad
+    assert len(tables) > 10
+    assert pa.concat_tables(tables).drop_columns(["_source", "_row"]).equals(table)
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "csv"])

@@ -15,7 +15,7 @@ from curator_core.io.limits import Limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ROW_BYTES", "DecodedBytes", "check_width", "count_fields", "is_data_error"]
+__all__ = ["ROW_BYTES", "DecodedBytes", "check_width", "count_fields", "inner_types", "is_data_error"]
 
 ROW_BYTES = 12
 """What a row takes at least: its ``_row``, and its reference to ``_source``."""
@@ -59,6 +59,11 @@ class DecodedBytes:
         self._allowed = limits.allowed_bytes(file_bytes)
         self._decoded = 0
 
+    @property
+    def left(self) -> int:
+        """Bytes that may still be decoded."""
+        return max(0, self._allowed - self._decoded)
+
     def check(self, claimed: int) -> None:
         """Refuse what would be too much on top of what was decoded so far, before memory is taken for it.
 
@@ -92,10 +97,23 @@ def count_fields(kinds: Iterable[pa.DataType]) -> int:
     """
     count = 0
     for kind in kinds:
-        inner = [kind.field(index).type for index in range(kind.num_fields)]
+        inner = inner_types(kind)
         is_object = pa.types.is_struct(kind) or pa.types.is_union(kind)
         count += 1 + count_fields(inner) - (0 if is_object else len(inner))
     return count
+
+
+def inner_types(kind: pa.DataType) -> list[pa.DataType]:
+    """Return the types of the values that make up one of this type.
+
+    >>> inner_types(pa.dictionary(pa.int8(), pa.string()))
+    [DataType(string)]
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        return [kind.storage_type]
+    if pa.types.is_dictionary(kind):
+        return [kind.value_type]
+    return [kind.field(index).type for index in range(kind.num_fields)]
 
 
 def check_width(kinds: Iterable[pa.DataType], path: str, limits: Limits | None) -> None:

@@ -14,9 +14,10 @@ from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
-from curator_core.io.parquet_batches import claimed_bytes, decoded_parts, repeating_columns, rows_per_batch
+from curator_core.io.parquet_batches import claimed_bytes, repeating_columns, rows_per_batch, safe_rows, with_types
 from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_group_faults import row_group_faults
+from curator_core.io.row_sizes import has_views, parts
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
@@ -57,9 +58,7 @@ def read_parquet(
         decoded = DecodedBytes(piece.path, sealed.size_bytes, limits)
         groups = range(*(piece.row_groups or (0, metadata.num_row_groups)))
         broken = _broken_groups(parquet, groups)
-        repeating = repeating_columns(metadata, schema, [group for group in groups if group not in broken])
-        if repeating:
-            parquet = _open(sealed, piece, metadata=metadata, read_dictionary=repeating)
+        readers = _Readers(sealed, piece, parquet, wanted)
         group_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         first_rows = np.concatenate([[0], np.cumsum(group_rows)])
         for group in groups:
@@ -69,7 +68,7 @@ def read_parquet(
                 current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
                 continue
             try:
-                for table in _tables(parquet, group, wanted, schema, batch_bytes, decoded):
+                for table in _tables(readers, group, batch_bytes, decoded):
                     yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
                     row += len(table)
             except StreamError as error:
@@ -86,18 +85,59 @@ def read_parquet(
                     current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
 
 
-def _tables(
-    parquet: pq.ParquetFile, group: int, wanted: list[str], schema: pa.Schema, batch_bytes: int, decoded: DecodedBytes
-) -> Iterator[pa.Table]:
+class _Readers:
+    """Open a file once for every choice of texts that are read as references, and keep what it was opened with."""
+
+    def __init__(self, sealed: SealedFile, piece: FileSlice, parquet: pq.ParquetFile, wanted: list[str]) -> None:
+        self.sealed = sealed
+        self.metadata = parquet.metadata
+        self.schema = parquet.schema_arrow
+        self.wanted = wanted
+        self.decodable = [name for name in wanted if not has_views(self.schema.field(name).type)]
+        self._piece = piece
+        self._opened: dict[frozenset[str], pq.ParquetFile] = {frozenset(): parquet}
+
+    def reader(self, references: frozenset[str]) -> pq.ParquetFile:
+        if references not in self._opened:
+            options = {"metadata": self.metadata, "read_dictionary": references}
+            self._opened[references] = _open(self.sealed, self._piece, **options)
+        return self._opened[references]
+
+
+def _tables(readers: _Readers, group: int, batch_bytes: int, decoded: DecodedBytes) -> Iterator[pa.Table]:
     """Yield the rows of a row group, and count what they decode to."""
-    described = parquet.metadata.row_group(group)
-    decoded.check(claimed_bytes(described, wanted))
-    rows = rows_per_batch(described, schema, batch_bytes)
-    for batch in parquet.iter_batches(rows, row_groups=[group], columns=wanted):
-        batch.validate(full=True)
-        for table in decoded_parts(batch, schema, batch_bytes):
-            decoded.add(table.nbytes + ROW_BYTES * table.num_rows)
-            yield table
+    described = readers.metadata.row_group(group)
+    decoded.check(claimed_bytes(described, readers.wanted))
+    references = repeating_columns(described, readers.decodable, decoded.left)
+    rows = rows_per_batch(described, readers.schema, batch_bytes)
+    rows = safe_rows(readers.sealed, described, readers.wanted, references, rows=rows, allowed_bytes=decoded.left)
+    batches = readers.reader(references).iter_batches(rows, row_groups=[group], columns=readers.wanted)
+    for table in _joined(batches, batch_bytes):
+        for part, referred_bytes in parts(table, batch_bytes):
+            decoded.check(referred_bytes)
+            typed = with_types(part, readers.schema)
+            decoded.add(max(referred_bytes, typed.nbytes) + ROW_BYTES * typed.num_rows)
+            yield typed
+
+
+def _joined(batches: Iterator[pa.RecordBatch], batch_bytes: int) -> Iterator[pa.Table]:
+    """Yield batches, small ones together; those before one that cannot be read too."""
+    waiting: list[pa.RecordBatch] = []
+    waiting_bytes = 0
+    try:
+        for batch in batches:
+            batch.validate(full=True)
+            waiting.append(batch)
+            waiting_bytes += batch.nbytes
+            if waiting_bytes + batch.nbytes > batch_bytes:
+                yield pa.Table.from_batches(waiting)
+                waiting, waiting_bytes = [], 0
+    except _READ_ERRORS:
+        if waiting:
+            yield pa.Table.from_batches(waiting)
+        raise
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def write_parquet(table: pa.Table, path: str) -> int:
