@@ -94,6 +94,10 @@ def runs_of(value: str, count: int) -> pa.Array:
     return pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array([value]))
 
 
+def references_to(value: str, count: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int8()), pa.array([value]))
+
+
 def write_nulls(path: Path) -> None:
     pq.write_table(pa.table({"n": pa.nulls(2**26, pa.int32())}), path)
 
@@ -135,6 +139,7 @@ BOMBS: dict[str, Callable[[Path], object]] = {
     "runs.arrow": arrow_file(lambda: {"text": runs_of("x", 2**30)}),
     "texts.arrow": arrow_file(lambda: {"text": runs_of("x" * MIB, 3000)}),
     "nulls.arrow": arrow_file(lambda: {"text": pa.nulls(2**30)}),
+    "objects.arrow": arrow_file(lambda: {"o": pa.StructArray.from_arrays([references_to("x" * MIB, 3000)], ["text"])}),
     "wide.csv": lambda path: path.write_text(",".join(f"c{n}" for n in range(50_000)) + "\n" + "1\n" * 100_000),
     "nulls.parquet": write_nulls,
     "text.parquet": write_repeated_text,

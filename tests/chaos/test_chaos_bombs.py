@@ -28,6 +28,7 @@ EXPECTED = {
     "runs.arrow": (0, ["DecompressionBomb"], "max_expansion"),
     "texts.arrow": (62, ["DecompressionBomb"], "max_expansion"),
     "nulls.arrow": (0, ["DecompressionBomb"], "max_expansion"),
+    "objects.arrow": (62, ["DecompressionBomb"], "max_expansion"),
     "wide.csv": (0, ["UnreadableFile"], "columns"),
     "nulls.parquet": (7340032, ["DecompressionBomb"], "max_expansion"),
     "text.parquet": (62, ["DecompressionBomb"], "max_expansion"),

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curator_core.errors import DataError
 from curator_core.io.arrow_claims import (
     _BATCH_COMPRESSION,
     _MESSAGE_BODY_BYTES,
@@ -160,6 +161,10 @@ def test_a_shape_is_never_smaller_than_the_columns(records):
     assert count_fields([column.type for column in columns.values()]) <= shape_of(records).fields
 
 
+def test_fields_in_a_dictionary_are_counted():
+    assert count_fields([pa.dictionary(pa.int8(), pa.struct([(f"f{n}", pa.int8()) for n in range(9)]))]) == 10
+
+
 def arrow_bytes(table, *, stream=False, **options):
     sink = io.BytesIO()
     create = pa.ipc.new_stream if stream else pa.ipc.new_file
@@ -180,6 +185,30 @@ def zeros(count):
     return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(bytes(8 * count))])
 
 
+LONG = "x" * 2**19
+
+
+def lists_of(values, lengths):
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, values)
+
+
+def views(value, count):
+    view = struct.pack("<i4sii", len(value), value[:4].encode(), 0, 0)
+    return pa.Array.from_buffers(
+        pa.string_view(), count, [None, pa.py_buffer(view * count), pa.py_buffer(value.encode())]
+    )
+
+
+def list_views(values, count):
+    offsets, sizes = pa.array([0] * count, pa.int32()), pa.array([len(values)] * count, pa.int32())
+    return pa.ListViewArray.from_arrays(offsets, sizes, values)
+
+
+def objects(values):
+    return pa.StructArray.from_arrays([values], ["inner"])
+
+
 ARROW = {
     "runs": (lambda: {"text": runs("x", 2**30)}, {}),
     "runs of a long text": (lambda: {"text": runs("x" * 2**20, 3_000)}, {"compression": "zstd"}),
@@ -192,6 +221,15 @@ ARROW = {
         {"compression": "zstd"},
     ),
     "objects without fields": (lambda: {"o": pa.StructArray.from_buffers(pa.struct([]), 2**30, [None])}, {}),
+    "references in objects": (lambda: {"o": objects(references(LONG, 600))}, {"compression": "zstd"}),
+    "references in lists": (lambda: {"l": lists_of(references(LONG, 600), [1] * 600)}, {"compression": "zstd"}),
+    "references in one list": (lambda: {"l": lists_of(references(LONG, 600), [600])}, {"compression": "zstd"}),
+    "references to objects": (
+        lambda: {"o": pa.DictionaryArray.from_arrays(pa.array([0] * 600), objects(pa.array([LONG] + [""] * 30_000)))},
+        {"compression": "zstd"},
+    ),
+    "views": (lambda: {"text": views(LONG, 600)}, {"compression": "zstd"}),
+    "views of lists": (lambda: {"l": list_views(zeros(2**16), 600)}, {"compression": "zstd"}),
 }  # fmt: skip
 
 
@@ -201,6 +239,14 @@ def test_arrow_that_decodes_to_too_much_is_quarantined(tmp_path, columns, option
     path = tmp_path / "bomb.arrow"
     path.write_bytes(arrow_bytes(pa.table(columns()), stream=stream, **options))
     check_bomb(path, "arrow")
+
+
+def test_runs_that_cannot_be_decoded_are_refused(tmp_path):
+    path = tmp_path / "runs.arrow"
+    path.write_bytes(arrow_bytes(pa.table({"o": objects(runs("x", 3)), "n": [1, 2, 3]})))
+    with pytest.raises(DataError, match="column 'o' has run-end encoded values of a type that cannot be decoded"):
+        read(path, "arrow")
+    assert read(path, "arrow", columns=["n"])[0][0].num_rows == 3
 
 
 def lie(data, offset, old, new):
@@ -268,6 +314,8 @@ def test_honest_arrow_comes_out_as_it_is(tmp_path_factory, texts, stream, compre
         "runs": pa.compute.run_end_encode(plain),
         "nothing": pa.nulls(len(texts)),
         "list": pa.array([[text] for text in texts], pa.list_(pa.string())),
+        "view": plain.cast(pa.string_view()),
+        "list of references": lists_of(plain.dictionary_encode(), [1] * len(texts)),
     })  # fmt: skip
     path = tmp_path_factory.mktemp("arrow") / "a.arrow"
     path.write_bytes(arrow_bytes(table, stream=stream, compression=compression))
@@ -275,14 +323,6 @@ def test_honest_arrow_comes_out_as_it_is(tmp_path_factory, texts, stream, compre
     assert not bad
     rows = [row for each in tables for row in each.drop_columns(["_source"]).to_pylist()]
     assert rows == [{**row, "_row": number} for number, row in enumerate(table.to_pylist())]
-
-
-LONG = "x" * 2**19
-
-
-def lists_of(values, lengths):
-    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, values)
 
 
 def padded(count):

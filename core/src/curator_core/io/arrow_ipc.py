@@ -15,8 +15,9 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
+from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, inner_types, is_data_error
 from curator_core.io.provenance import check_schema, own_name, with_provenance
+from curator_core.io.row_sizes import has_references, has_views, parts
 from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, current
 
@@ -55,6 +56,7 @@ def read_arrow(
         names = reader.schema.names
         wanted = [name for name in names if columns is None or own_name(name, taken=names) in columns]
         check_width([reader.schema.field(name).type for name in wanted], piece.path, limits)
+        _check_runs(reader.schema, wanted, piece.path)
         decoded = DecodedBytes(piece.path, sealed.size_bytes, limits)
         row = 0
         try:
@@ -169,41 +171,11 @@ def _stream_claims(sealed: SealedFile) -> Iterator[int]:
 
 def _parts(table: pa.Table, batch_bytes: int, decoded: DecodedBytes) -> Iterator[pa.Table]:
     """Yield a table in parts of about ``batch_bytes``, as large as they are once references and runs are replaced."""
-    sizes = [_value_bytes(column) for column in table.columns]
-    per_row = ROW_BYTES + sum(column.nbytes for column in table.columns) // max(1, table.num_rows)
-    repeated = [each for each in sizes if each is not None]
-    ends = np.cumsum(np.full(table.num_rows, per_row) + (sum(repeated) if repeated else 0))
-    start = 0
-    while start < table.num_rows:
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + batch_bytes, side="right")))
-        decoded.add(int(ends[stop - 1] - before))
-        yield _without_runs(table.slice(start, stop - start))
-        start = stop
-
-
-def _value_bytes(column: Any) -> Any:
-    """Return the bytes of every value of a column that refers to its values; None where it holds them."""
-    (array,) = column.chunks or (pa.nulls(0),)
-    if pa.types.is_run_end_encoded(array.type):
-        lengths = _text_bytes(array.values)
-        runs = pa.RunEndEncodedArray.from_arrays(array.run_ends, lengths)
-        return pc.run_end_decode(runs).to_numpy(zero_copy_only=False)[array.offset : array.offset + len(array)]
-    if pa.types.is_dictionary(array.type):
-        lengths = pc.take(_text_bytes(array.dictionary), array.indices)
-        return pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False)
-    return None
-
-
-def _text_bytes(values: Any) -> Any:
-    if pa.types.is_string(values.type) or pa.types.is_binary(values.type) or _is_large(values.type):
-        return pc.fill_null(pc.binary_length(values), 0).cast(pa.int64())
-    each = values.nbytes // max(1, len(values))
-    return pa.array(np.full(len(values), each, dtype=np.int64))
-
-
-def _is_large(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+    held_bytes = sum(column.nbytes for column in table.columns if not has_views(column.type))  # views are measured
+    row_bytes = ROW_BYTES + held_bytes // max(1, table.num_rows)
+    for part, size_bytes in parts(table, batch_bytes, held_bytes=row_bytes):
+        decoded.add(size_bytes)
+        yield _without_runs(part)
 
 
 def _without_runs(table: pa.Table) -> pa.Table:
@@ -211,3 +183,25 @@ def _without_runs(table: pa.Table) -> pa.Table:
         if pa.types.is_run_end_encoded(field.type):
             table = table.set_column(index, field.name, pc.run_end_decode(table.column(index)))
     return table
+
+
+def _check_runs(schema: pa.Schema, names: Sequence[str], path: str) -> None:
+    """Refuse runs that Arrow cannot decode: neither polars nor Parquet knows them.
+
+    Raises:
+        DataError: Names the column.
+    """
+    for name in names:
+        kind = schema.field(name).type
+        values = kind.value_type if pa.types.is_run_end_encoded(kind) else None
+        is_simple = values is None or not (has_references(values) or isinstance(values, pa.BaseExtensionType))
+        if not is_simple or any(map(_has_runs, inner_types(kind))):
+            raise DataError(
+                f"column {name!r} has run-end encoded values of a type that cannot be decoded: {kind}",
+                source=path,
+                fix="decode them before the file is written, or name the columns you need",
+            )
+
+
+def _has_runs(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_run_end_encoded(kind) or any(map(_has_runs, inner_types(kind))))
