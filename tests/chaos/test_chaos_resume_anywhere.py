@@ -1,6 +1,7 @@
 """A run that is interrupted again and again, and resumed on another executor each time, ends as one that never was."""
 
 import itertools
+import math
 import random
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ import pytest
 from curator_core import ActorPoolExecutor, LocalExecutor, RayDataExecutor, StreamingExecutor
 from curator_core.errors import CuratorError
 from curator_core.faults import hooked
+from curator_core.ledger import run_ledger
 from curator_core.ledger.ledger_file import read_ledger
 from curator_core.run import RunState, run_plan
 
@@ -26,6 +28,12 @@ EXECUTORS = {
 }
 # The ledger stays as it is at that moment, as if the driver had been killed; or the tasks in hand are finished.
 KINDS = {"full disk": "ledger.begin", "torn line": "ledger.half_written", "stop": "ledger.synced"}
+
+
+@pytest.fixture(autouse=True)
+def one_commit_for_each_source(monkeypatch):
+    """After a slow sync the ledger would write the sources of a while together, and hops would find nothing to do."""
+    monkeypatch.setattr(run_ledger, "_SYNC_SHARE", math.inf)
 
 
 class Interruption:
