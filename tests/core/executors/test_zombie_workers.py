@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,45 +27,46 @@ class WritesFile(ProcessingStage[Task, Task]):
 
     def process(self, task):
         time.sleep(0.01)
-        is_zombie = False
-        if task.data == 7:
-            try:
-                (self.folder / f"zombie-{os.getpid()}").touch()
-                (self.folder / "zombie").mkdir()
-                is_zombie = True
-            except FileExistsError:
-                pass
+        is_zombie = task.data == 7 and self.is_first()
         with atomic_output(str(self.folder / f"{task.data}.txt")) as file:
             file.write(f"{os.getpid()}".encode())
             if is_zombie:
                 os.kill(os.getpid(), signal.SIGSTOP)
         return task.with_data((task.data, os.getpid()))
 
+    def is_first(self):
+        """Return whether no worker has asked before; the first one's number is in a file that appears at once."""
+        own = self.folder / f"pid-{os.getpid()}"
+        own.write_text(str(os.getpid()))
+        try:
+            os.link(own, self.folder / "zombie")
+        except FileExistsError:
+            return False
+        return True
 
-def wake_zombie(folder, woken):
-    """Let the stopped worker go on as soon as another has written its file."""
-    deadline = time.monotonic() + 120
-    while not (folder / "7.txt").exists() and time.monotonic() < deadline:
-        time.sleep(0.002)
-    written = (folder / "7.txt").read_text()
-    for path in folder.glob("zombie-*"):
-        pid = int(path.name.partition("-")[2])
-        if str(pid) != written:
-            os.kill(pid, signal.SIGCONT)
-            woken.append(pid)
+
+def wake_zombie(folder, is_over):
+    """Let the stopped worker go on as soon as another has written its file, if Ray has not ended it before."""
+    while not (folder / "7.txt").exists() and not is_over.wait(0.002):
+        pass
+    with suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int((folder / "zombie").read_text()), signal.SIGCONT)
 
 
 def test_a_worker_that_was_stopped_and_goes_on_late_does_not_replace_the_file_of_the_repeated_call(
     ray_session, tmp_path
 ):
-    woken = []
-    waker = threading.Thread(target=wake_zombie, args=(tmp_path, woken))
+    is_over = threading.Event()
+    waker = threading.Thread(target=wake_zombie, args=(tmp_path, is_over))
     waker.start()
-    result = Pipeline("p", stages=[WritesFile(str(tmp_path))]).run(
-        StreamingExecutor(), initial_tasks=[Task(data=n) for n in range(TASKS)]
-    )
-    waker.join()
-    (zombie,) = woken
+    try:
+        result = Pipeline("p", stages=[WritesFile(str(tmp_path))]).run(
+            StreamingExecutor(), initial_tasks=[Task(data=n) for n in range(TASKS)]
+        )
+    finally:
+        is_over.set()
+        waker.join()
+    zombie = int((tmp_path / "zombie").read_text())
     wait_for_end(zombie)
     assert [task.data[0] for task in result] == list(range(TASKS))
     assert result.quarantined == []
