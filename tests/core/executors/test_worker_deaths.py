@@ -127,17 +127,22 @@ def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
 
 
 class FailsInAllButOne(ProcessingStage[Task, Task]):
-    """Can be set up once, as one that needs a licence, a port or a device of which there is one."""
+    """Can be set up once, as one that needs a licence, a port or a device of which there is one.
+
+    The worker that has it waits until another has tried.
+    """
 
     def __init__(self, folder: str) -> None:
-        self.folder = folder
+        self.folder = Path(folder)
 
     def setup(self, worker):
-        time.sleep(0.3)
-        (Path(self.folder) / "only").mkdir()
+        (self.folder / f"tried-{os.getpid()}").touch()
+        (self.folder / "only").mkdir()
 
     def process(self, task):
-        time.sleep(0.05)
+        deadline_s = time.monotonic() + 60
+        while len(list(self.folder.glob("tried-*"))) < 2 and time.monotonic() < deadline_s:
+            time.sleep(0.05)
         return task
 
 
