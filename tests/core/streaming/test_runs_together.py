@@ -69,7 +69,7 @@ def test_gpus_that_another_job_takes_between_look_and_start_end_the_run_with_a_r
     others = [ray.remote(num_gpus=1, num_cpus=0)(Other).remote() for _ in range(4)]
     ray.get([each.is_there.remote() for each in others])
     monkeypatch.setattr(reservation, "_settled", lambda nodes: whole)  # what was free a moment ago
-    monkeypatch.setattr(reservation, "_PATIENCE_S", 1.0)
+    monkeypatch.setattr(reservation, "_LOOK_ANEW_S", 1.0)
     try:
         with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=2 free"):
             gpu_pipeline(1).run(executor=StreamingExecutor(), initial_tasks=tasks())
