@@ -135,15 +135,17 @@ def changing(cluster, count, seed):
 
 
 def joining(cluster):
-    """A node joins during the run, and its CPUs are the run's."""
-    joined, free, seen = [], [], set()
-    source = Source(500, is_enough=lambda: bool(joined) and joined[0].node_id in seen)
-    actions = {
-        20: lambda: joined.append(cluster.add_node(num_cpus=2)),
-        480: lambda: free.append(available_resources_per_node()[joined[0].node_id].get("CPU", 0.0)),
-    }
+    """A node joins during the run, and its CPUs are the run's. There is work until Ray says so."""
+    joined, free, seen = [], {}, set()
+
+    def is_taken():
+        node_id = joined[0].node_id if joined else None
+        return node_id in seen and look(free)[node_id] == 0.0
+
+    actions = {20: lambda: joined.append(cluster.add_node(num_cpus=2))}
+    source = Source(500, is_enough=is_taken)
     found = run(cluster, [Where(0.05).with_(name="only")], source, actions=actions, seen=seen)
-    return {**found, "joined": joined[0].node_id, "free_cpus": free}
+    return {**found, "joined": joined[0].node_id, "free_cpus": free.get(joined[0].node_id)}
 
 
 def leaving(cluster):
@@ -205,15 +207,26 @@ def sharing(cluster):
 
 
 def headless(cluster):
-    """The head, which has the most CPUs, is ignored: the CPUs of the two other nodes are reserved, and no others."""
+    """The head, which has the most CPUs, is ignored: the CPUs of the two other nodes are reserved, and no others.
+
+    There is work until Ray says so.
+    """
     workers = [cluster.add_node(num_cpus=2).node_id for _ in range(2)]
     cluster.wait_for_nodes()
-    free, seen = [], set()
-    source = Source(100, is_enough=lambda: seen >= set(workers))
-    actions = {50: lambda: free.append(available_resources_per_node())}
-    found = run(cluster, [Where(0.05)], source, actions=actions, seen=seen, ignore_head_node=True)
-    cpus = {node_id: resources.get("CPU", 0.0) for node_id, resources in free[0].items()}
-    return {**found, "workers": workers, "free_cpus": [cpus[each] for each in workers], "free_everywhere": cpus}
+    free, seen = {}, set()
+
+    def are_taken():
+        return seen >= set(workers) and not any(look(free)[each] for each in workers)
+
+    source = Source(100, is_enough=are_taken)
+    found = run(cluster, [Where(0.05)], source, seen=seen, ignore_head_node=True)
+    return {**found, "workers": workers, "free_cpus": [free.get(each) for each in workers], "free_everywhere": free}
+
+
+def look(free):
+    """Return the free CPUs of each node, which Ray tells a moment late, in the dictionary that was given."""
+    free |= {node_id: each.get("CPU", 0.0) for node_id, each in available_resources_per_node().items()}
+    return free
 
 
 class Other:

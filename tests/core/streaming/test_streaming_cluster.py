@@ -32,7 +32,7 @@ def test_the_cpus_of_a_node_that_joins_are_seen_to_be_taken():
     found = run_case("joining")
     assert found["numbers"] == list(range(found["given"]))
     assert any(found["joined"] in nodes for nodes in found["nodes"])
-    assert found["free_cpus"] == [0.0]
+    assert found["free_cpus"] == 0.0
 
 
 @pytest.mark.slow
