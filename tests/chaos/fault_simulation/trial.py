@@ -32,9 +32,10 @@ _LONGEST_S = 50_000.0
 
 @dataclass
 class Outcome:
-    """How a trial ended; everything but the faults must be zero."""
+    """How a trial ended; everything but the time and the faults must be zero."""
 
     seed: int
+    ended_s: float = 0.0
     faults: Counter = field(default_factory=Counter)
     lost: int = 0
     doubled: int = 0
@@ -197,7 +198,7 @@ class Trial:
     def compare(self, result):
         """Return what is not as it should be."""
         job, files = self.job, self.world.files
-        outcome = Outcome(self.world.seed, self.world.faults)
+        outcome = Outcome(self.world.seed, self.world.now, self.world.faults)
         expected, allowed = job.expected(), job.allowed()
         outcome.lost = sum(path not in files for path in expected)
         outcome.wrong += [f"{path} was not to be written" for path in files if path not in {**expected, **allowed}]
@@ -301,7 +302,7 @@ class VirtualNodeWatch:
             return NodeChanges()
         self._next_s = now + 2.0
         nodes = self._world.nodes
-        left = [node_id for node_id in self._known if not nodes[node_id].is_alive]
+        left = sorted(node_id for node_id in self._known if not nodes[node_id].is_alive)  # not as sets are hashed
         new = [node for node in nodes.values() if node.is_alive and node.node_id not in self._known]
         self._known = (self._known - set(left)) | {node.node_id for node in new}
         return NodeChanges([NodeResources(node.node_id, node.cpus) for node in new], left)
