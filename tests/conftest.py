@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -67,3 +68,17 @@ def ray_session():
 
     with connect(cpus=2, gpus=4) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def quick_path(tmp_path):
+    """A folder in memory, where there is one, for tests that would wait for the disk most of the time.
+
+    Nothing in them may depend on it: their crashes are copies of a folder. Drivers that are killed write to a disk.
+    """
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="curator-test-", dir=memory) as folder:
+        yield Path(folder)

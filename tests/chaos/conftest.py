@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
@@ -112,20 +111,6 @@ class World:
         """The files of a run that nobody disturbs."""
         self.run(output=str(self.root / f"reference-{self.kind}"), run_dir=self.root / f"reference-run-{self.kind}")
         return tree(self.root / f"reference-{self.kind}")
-
-
-@pytest.fixture
-def quick_path(tmp_path):
-    """A folder in memory, where there is one: these tests would wait for the disk most of the time.
-
-    Nothing in them depends on it, since the crashes are copies of a folder. Drivers that are killed write to a disk.
-    """
-    memory = Path("/dev/shm")
-    if not os.access(memory, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(prefix="curator-chaos-", dir=memory) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -23,15 +23,15 @@ FOUND = {
 
 
 @pytest.mark.parametrize("number", range(SLICES))
-def test_nothing_is_lost_doubled_or_blamed_on_the_innocent(number, tmp_path):
-    campaign = Campaign(tmp_path)
+def test_nothing_is_lost_doubled_or_blamed_on_the_innocent(number, quick_path):
+    campaign = Campaign(quick_path)
     campaign.run(range(number * SEEDS // SLICES, (number + 1) * SEEDS // SLICES))
     campaign.check()
 
 
 @pytest.mark.parametrize("seeds", FOUND.values(), ids=FOUND)
-def test_seeds_that_failed_once(seeds, tmp_path):
-    campaign = Campaign(tmp_path)
+def test_seeds_that_failed_once(seeds, quick_path):
+    campaign = Campaign(quick_path)
     campaign.run(seeds)
     campaign.check()
 
