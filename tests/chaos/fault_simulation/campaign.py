@@ -8,6 +8,7 @@ from time import process_time
 from fault_simulation.trial import run_trial
 
 KINDS = (
+    "commit of several",
     "driver busy",
     "driver killed",
     "link cut",
@@ -17,6 +18,8 @@ KINDS = (
     "worker death",
     "zombie",
 )
+_MANY = 100
+"""So many seeds have faults of every kind."""
 
 
 class Campaign:
@@ -58,10 +61,16 @@ class Campaign:
             f"python -m fault_simulation {each.seed} in tests/chaos repeats it"
             for each in self.failures[:5]
         )
+        missing = [kind for kind, count in self.sums().items() if not count]
         assert self.faults
+        assert self.seeds < _MANY or not missing, f"{self.seeds:,} seeds without {', '.join(missing)}"
+
+    def sums(self):
+        """Return how often each kind of fault occurred."""
+        return {kind: sum(count for name, count in self.faults.items() if name.startswith(kind)) for kind in KINDS}
 
     def __str__(self):
-        sums = {kind: sum(count for name, count in self.faults.items() if name.startswith(kind)) for kind in KINDS}
+        sums = self.sums()
         others = self.faults.total() - sum(sums.values())
         injected = ", ".join(f"{count} {kind}" for kind, count in [*sums.items(), ("others", others)])
         wrong = [sum(getattr(each, name) for each in self.failures) for name in ("lost", "doubled", "innocent")]

@@ -155,8 +155,10 @@ class Trial:
     def fault_point(self, name):
         if self.wreck is not None:
             return
+        if name == "ledger.written":  # the sync takes a while: what is done meanwhile is committed together
+            self.world.now += self.world.between(0.001, 0.5)
         if name == "ledger.synced":
-            self.durable_bytes = self.ledger_bytes()
+            self.note_commit()
         if self.world.happens(0.01):
             self.kill_driver(name)
 
@@ -179,6 +181,12 @@ class Trial:
                 path.unlink()
         for path, data in self.wreck.items():
             path.write_bytes(data)
+
+    def note_commit(self):
+        before, self.durable_bytes = self.durable_bytes, self.ledger_bytes()
+        new = (self.run_dir / "ledger.jsonl").read_bytes()[before:]
+        if new.count(b'{"done":') > 1:
+            self.world.faults["commit of several"] += 1
 
     def ledger_bytes(self):
         ledger = self.run_dir / "ledger.jsonl"
