@@ -20,6 +20,7 @@ from curator_core.executors.streaming.source_thread import SourceChunk
 from curator_core.faults import hooked
 from curator_core.ledger import run_ledger
 from curator_core.ledger.ledger_file import read_ledger
+from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.run import RunState, run_plan
 from curator_core.source_order import in_order
 from fault_simulation.work import WORLD, Job, doubled
@@ -68,7 +69,9 @@ class Trial:
         self.world = world
         self.job = job
         self.run_dir = run_dir
-        self.durable_bytes = 0
+        self.ledger = run_dir / "ledger.jsonl"
+        self.records = run_dir / "quarantine" / "records.jsonl"
+        self.durable_bytes = {}  # of these two, to which lines are appended
         self.restarts = 0
         self.wreck = None  # what a killed driver has left in the run directory
 
@@ -88,13 +91,13 @@ class Trial:
         self.build_cluster()
         plan = self.job.pipeline().build()
         state = RunState(self.run_dir)
-        self.durable_bytes = self.ledger_bytes()
+        self.note_sync(self.ledger, self.records)
         self.wreck = None
         if world.happens(0.05):
             world.faults["stop"] += 1
             world.later(world.now + world.between(0, 20), state.stop_requested.set)
         try:
-            with hooked(self.fault_point):
+            with hooked(self.fault_point), patch.object(QuarantineFolder, "sync", self.noting(QuarantineFolder.sync)):
                 return run_plan(
                     plan, VirtualExecutor(self), state=state, initial_tasks=self.job.initial_tasks(), resume=True
                 )
@@ -158,7 +161,8 @@ class Trial:
         if name == "ledger.written":  # the sync takes a while: what is done meanwhile is committed together
             self.world.now += self.world.between(0.001, 0.5)
         if name == "ledger.synced":
-            self.note_commit()
+            self.count_commit()
+            self.note_sync(self.ledger)
         if self.world.happens(0.01):
             self.kill_driver(name)
 
@@ -167,12 +171,8 @@ class Trial:
         world = self.world
         world.faults[f"driver killed at {where}"] += 1
         self.wreck = {path: path.read_bytes() for path in self.run_dir.rglob("*") if path.is_file()}
-        ledger = self.run_dir / "ledger.jsonl"
-        if ledger in self.wreck and world.random.random() < 0.5:  # the machine loses what was not synced
-            world.faults["unsynced ledger lost"] += 1
-            data = self.wreck[ledger]
-            safe = max(self.durable_bytes, data.find(b"\n") + 1)
-            self.wreck[ledger] = data[: world.random.randint(min(safe, len(data)), len(data))]
+        if world.random.random() < 0.5:  # the machine loses what was not synced
+            self.lose_unsynced()
         raise DriverKilledError
 
     def restore_wreck(self):
@@ -182,15 +182,34 @@ class Trial:
         for path, data in self.wreck.items():
             path.write_bytes(data)
 
-    def note_commit(self):
-        before, self.durable_bytes = self.durable_bytes, self.ledger_bytes()
-        new = (self.run_dir / "ledger.jsonl").read_bytes()[before:]
+    def lose_unsynced(self):
+        """Cut off some of the lines that were appended since the last sync, in the middle of one perhaps."""
+        for path, durable_bytes in self.durable_bytes.items():
+            data = self.wreck.get(path, b"")
+            header = data.find(b"\n") + 1 if path == self.ledger else 0  # appears with the file
+            safe = min(max(durable_bytes, header), len(data))
+            if safe < len(data):
+                self.world.faults[f"unsynced {path.stem} lost"] += 1
+                self.wreck[path] = data[: self.world.random.randint(safe, len(data))]
+
+    def note_sync(self, *paths):
+        """Note how much of files is on the disk for good."""
+        for path in paths:
+            self.durable_bytes[path] = path.stat().st_size if path.exists() else 0
+
+    def noting(self, sync):
+        """Return the sync of the quarantine's records, of which note is taken."""
+
+        def sync_and_note(folder):
+            sync(folder)
+            self.note_sync(self.records)
+
+        return sync_and_note
+
+    def count_commit(self):
+        new = self.ledger.read_bytes()[self.durable_bytes[self.ledger] :]
         if new.count(b'{"done":') > 1:
             self.world.faults["commit of several"] += 1
-
-    def ledger_bytes(self):
-        ledger = self.run_dir / "ledger.jsonl"
-        return ledger.stat().st_size if ledger.exists() else 0
 
     def leave_zombies(self):
         """Let workers that outlive their driver for a moment finish some of what they were writing."""
@@ -220,7 +239,7 @@ class Trial:
         outcome.innocent = len(result.quarantined) - sum(number in job.guilty for number in blamed)
         if sorted(blamed) != sorted(job.guilty):
             outcome.wrong.append(f"quarantined {sorted(blamed)}, guilty {sorted(job.guilty)}")
-        content = read_ledger(self.run_dir / "ledger.jsonl")
+        content = read_ledger(self.ledger)
         if not content.finished or not content.finished.is_complete or len(content.done) != job.sources:
             outcome.wrong.append(f"the ledger has {len(content.done)} of {job.sources} sources: {content.finished}")
         if not job.guilty:
@@ -251,6 +270,7 @@ class VirtualExecutor(StreamingExecutor):
         opened = prepare(plan, self, state)
         if state.ledger is not None:
             state.ledger.start(len(opened.steps))
+        self._trial.note_sync(self._trial.ledger, self._trial.records)  # what is kept of an earlier run was rewritten
         watch = VirtualNodeWatch(world)
         nodes = opened.nodes(ClusterInfo(tuple(watch.resources()), owns=False))
         scheduler, pool = opened.open(nodes, "simulated", world.inbox, reservation=None)
