@@ -6,8 +6,8 @@ from collections import deque
 from ray.exceptions import ActorDiedError, ObjectLostError, OutOfMemoryError
 
 from curator_core.executors.streaming.chunk_codec import Payload
-from curator_core.executors.streaming.worker import CallOrder, StepWorker
-from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
+from curator_core.executors.streaming.worker import StepWorker
+from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted, call_order
 
 _LATENCY_S = 0.002
 _numbers = itertools.count()
@@ -197,16 +197,8 @@ class VirtualPool:
             world.later(world.now + _LATENCY_S, world.inbox.put, event)
 
     def run(self, action):
-        call = action.call
-        order = CallOrder(
-            [(each.start, each.stop) for each in call.inputs],
-            action.skip,
-            action.limit,
-            suspect_id=call.call_id if call.is_noted else None,
-            drops_suspended=action.drops_suspended,
-        )
-        handles = [each.chunk.handle for each in call.inputs]
-        self._send(action.worker_id, call, lambda code: code.run, [order.pack()], handles)
+        handles = [each.chunk.handle for each in action.call.inputs]
+        self._send(action.worker_id, action.call, lambda code: code.run, [call_order(action).pack()], handles)
 
     def resume(self, action):
         self._send(action.worker_id, action.call, lambda code: code.resume, [], [])

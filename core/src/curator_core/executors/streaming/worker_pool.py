@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.reservation import Reservation
     from curator_core.executors.streaming.worker import WorkerOptions
 
-__all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted"]
+__all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted", "call_order"]
 
 
 _FEWER_ROWS = 4  # each time a task has run out of memory, its tables are taken in so many times as many parts
@@ -122,16 +122,8 @@ class WorkerPool:
     def run(self, action: RunCall) -> None:
         """Send a call."""
         call = action.call
-        order = CallOrder(
-            [(each.start, each.stop) for each in call.inputs],
-            action.skip,
-            action.limit,
-            suspect_id=call.call_id if call.is_noted else None,
-            parts=_FEWER_ROWS ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
-            drops_suspended=action.drops_suspended,
-        )
         payloads = [each.chunk.handle for each in call.inputs]
-        payload, report = self._actors[action.worker_id].run(order.pack(), *payloads)
+        payload, report = self._actors[action.worker_id].run(call_order(action).pack(), *payloads)
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))
 
     def resume(self, action: ResumeCall) -> None:
@@ -168,6 +160,19 @@ class WorkerPool:
     def _listen(self, answer: Any, event: Any) -> None:
         """Put an event on the queue when an answer arrives."""
         answer.future().add_done_callback(lambda future: self._events.put(event(future)))
+
+
+def call_order(action: RunCall) -> CallOrder:
+    """Return what a worker is told to do, beside the payloads of the inputs."""
+    call = action.call
+    return CallOrder(
+        [(each.start, each.stop) for each in call.inputs],
+        action.skip,
+        action.limit,
+        suspect_id=call.call_id if call.is_noted else None,
+        parts=_FEWER_ROWS ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
+        drops_suspended=action.drops_suspended,
+    )
 
 
 def _name(worker_id: int) -> str:
