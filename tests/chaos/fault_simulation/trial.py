@@ -232,6 +232,7 @@ class Trial:
         outcome.wrong += [
             f"{path} has other content" for path in files if files[path] != {**expected, **allowed}.get(path)
         ]
+        outcome.wrong += [f"{path} was replaced by an earlier try" for path in self.world.replaced]
         outputs = [task.data for task in result]
         outcome.doubled = doubled(outputs)
         outcome.lost += len(set(expected) - set(outputs))

@@ -84,31 +84,41 @@ class VirtualWorker:
         self.running, begin = self.waiting.popleft()
         begin(self)
 
-    def run_code(self, function, *arguments, random_death_s=None):
-        """Run the worker's code at once; return what it returned and when it is over, or None if it dies before."""
+    def run_code(self, function, *arguments, random_death_s=None, pause_s=0.0):
+        """Run the worker's code at once; return what it returned and when it is over, or None if it dies before.
+
+        Args:
+            function: What to run.
+            arguments: For it.
+            random_death_s: When the process is killed from outside.
+            pause_s: For how long it is stopped at some moment, before it writes a file if it writes any.
+        """
         world = self.world
+        number = next(world.next_try)
         world.enter_worker(random_death_s)
         try:
             value = function(*arguments)
         finally:
             end_s, world.local_s = world.local_s, None
+        pause_begin_s = world.random.choice([at_s for at_s, *_ in world.written] or [end_s]) if pause_s else end_s
         doom_s = world.doom_s
         for at_s, path, content in world.written:
             if doom_s is None or at_s <= doom_s:
-                world.later(at_s, self.write, path, content)
+                late_s = pause_s if at_s >= pause_begin_s else 0.0
+                world.later(at_s + late_s, self.write, path, content, number)
         if doom_s is not None and doom_s <= end_s:
             world.later(doom_s, self.die, _death(world.doom_kind))
             return None
-        return value, end_s
+        return value, end_s + pause_s
 
-    def write(self, path, content):
+    def write(self, path, content, number):
         """Let a file appear, if the worker is there and still has its lease; out of reach, it waits for the answer."""
         if not self.is_alive:
             return
         if self.node.reachable_s > self.world.now:
-            self.world.later(self.node.reachable_s, self.write, path, content)
+            self.world.later(self.node.reachable_s, self.write, path, content, number)
         elif self.has_lease:
-            self.world.write(path, content)
+            self.world.write(path, content, number)
         else:
             self.world.faults["late write refused"] += 1
 
@@ -224,7 +234,8 @@ class VirtualPool:
         worker.is_known = worker.has_lease = False
         if worker.node.reachable_s > self._world.now:
             self._world.faults["zombie"] += 1
-        self._world.later(max(self._world.now, worker.node.reachable_s), worker.die)
+        # A process that is out of reach, or waits for a disk, ends later than it is told to.
+        self._world.later(max(self._world.now, worker.node.reachable_s) + self._world.between(0.0, 20.0), worker.die)
 
     def close(self, *, patience_s):
         del patience_s
@@ -250,14 +261,15 @@ class VirtualPool:
                 return
             payloads = [each if isinstance(each, Payload) else each.payload for each in handles]
             done = worker.run_code(
-                method(worker.code), *arguments, *payloads, random_death_s=self._random_death_s(call)
+                method(worker.code),
+                *arguments,
+                *payloads,
+                random_death_s=self._random_death_s(call),
+                pause_s=self._random_pause_s(call),
             )
             if done is None:
                 return
             (payload, report), end_s = done
-            if world.happens(0.01) and self._may_disturb(call):  # stopped by SIGSTOP, or a machine that swaps
-                world.faults["slow worker"] += 1
-                end_s += world.between(0.1, 20.0)
             is_small = world.random.random() < 0.5
             event.payload = Reference(payload, None if is_small else worker.node)
             event.answer = Answer(report)
@@ -276,6 +288,14 @@ class VirtualPool:
             return None
         world.faults["worker death"] += 1
         return world.now + world.between(0.0, 0.6) * world.random.random()
+
+    def _random_pause_s(self, call):
+        """Return for how long a worker is stopped by SIGSTOP or a machine that swaps."""
+        world = self._world
+        if not world.happens(0.02) or not self._may_disturb(call):
+            return 0.0
+        world.faults["slow worker"] += 1
+        return world.between(0.1, 20.0)
 
     def _may_disturb(self, call):
         """Return whether a call may fail for no reason of its own.

@@ -38,7 +38,10 @@ class World:
     faults: Counter = field(default_factory=Counter)
     files: dict = field(default_factory=dict)
     """What workers have written: path and content."""
-    writes: Counter = field(default_factory=Counter)
+    tries: dict = field(default_factory=dict)
+    """Which try of a call has written each of them."""
+    replaced: list = field(default_factory=list)
+    """Files of a later try that an earlier one has replaced."""
     nodes: dict = field(default_factory=dict)
     trouble: float = 1.0
     """How likely faults are; zero for a run that must come to its end."""
@@ -47,6 +50,7 @@ class World:
         self.random = random.Random(self.seed)
         self._order = itertools.count()
         self._coming = []
+        self.next_try = itertools.count(1)
         self.inbox = Inbox(self)
         self.local_s = None  # of the worker whose code runs just now
         self.doom_s = None  # when it is going to die
@@ -97,9 +101,9 @@ class World:
         self.written.append((self.local_s, path, content))
 
     def pending_writes(self):
-        """Return what workers are about to write in the next seconds."""
+        """Return what workers are about to write in the next seconds: files and their content."""
         coming = sorted(self._coming, key=lambda each: each[:2])
-        return [each[3] for each in coming if each[2].__name__ == "write" and each[0] < self.now + 5.0]
+        return [each[3][:2] for each in coming if each[2].__name__ == "write" and each[0] < self.now + 5.0]
 
     # Chance
 
@@ -113,10 +117,19 @@ class World:
 
     # Files
 
-    def write(self, path, content):
-        """Let a file appear, in one step, as an atomic rename does."""
+    def write(self, path, content, number=None):
+        """Let a file appear, in one step, as an atomic rename does.
+
+        Args:
+            path: The file.
+            content: What is in it.
+            number: Of the try that writes it; None where nobody could have kept it from writing.
+        """
         self.files[path] = content
-        self.writes[path] += 1
+        if number is not None:
+            if number < self.tries.get(path, 0):
+                self.replaced.append(path)
+            self.tries[path] = number
 
 
 class Inbox:
