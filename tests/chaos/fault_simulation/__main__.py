@@ -1,4 +1,4 @@
-"""Repeat one trial: python -m fault_simulation SEED, in tests/chaos."""
+"""Repeat one trial: python -m fault_simulation SEED, in tests/chaos. Ends with 1 where the outcome is wrong."""
 
 import sys
 import tempfile
@@ -7,4 +7,6 @@ from pathlib import Path
 from fault_simulation.trial import run_trial
 
 with tempfile.TemporaryDirectory() as root:
-    print(run_trial(int(sys.argv[1]), Path(root)))  # noqa: T201
+    outcome = run_trial(int(sys.argv[1]), Path(root))
+print(outcome)  # noqa: T201
+sys.exit(0 if outcome.is_right else 1)

@@ -113,12 +113,17 @@ class Trial:
         world = self.world
         world.nodes = {HEAD: VirtualNode(HEAD, world.random.choice([1, 2, 4]))}
         for number in range(world.random.choice([0, 0, 1, 2])):
-            world.nodes[f"node-{number}"] = VirtualNode(f"node-{number}", world.random.choice([1, 2]))
+            world.nodes[f"node-{number}"] = self.new_node(f"node-{number}", world.random.choice([1, 2]))
         for node in list(world.nodes.values()):
             if node.node_id != HEAD and world.happens(0.5):
                 world.later(world.now + world.between(0, 10), self.disturb, node)
         if world.happens(0.3):
             world.later(world.now + world.between(0, 5), self.join)
+
+    def new_node(self, name, cpus):
+        """Return a node, one without a licence or with a broken device perhaps."""
+        world = self.world
+        return VirtualNode(name, cpus, setup_failures=world.random.choice([0.5, 1.0]) if world.happens(0.1) else 0.0)
 
     def disturb(self, node):
         """Lose a node, or cut it off for a while; too long, and the cluster gives it up while it goes on."""
@@ -149,7 +154,7 @@ class Trial:
         world = self.world
         world.faults["node joined"] += 1
         name = f"late-{self.restarts}"
-        world.nodes[name] = VirtualNode(name, 2)
+        world.nodes[name] = self.new_node(name, 2)
         if world.happens(0.5):
             world.later(world.now + world.between(0, 10), self.disturb, world.nodes[name])
 
@@ -378,7 +383,7 @@ def virtual(world):
     with ExitStack() as stack:
         for module in (run_loop, call_execution, worker, run_ledger):
             stack.enter_context(patch.object(module, "time", clock))
-        stack.enter_context(patch.object(run_loop, "fetch", fetch))
+        stack.enter_context(patch.object(run_loop, "fetch", partial(fetch, world)))
         stack.enter_context(patch.object(run_loop, "SourceThread", partial(VirtualSource, world)))
         stack.enter_context(patch.object(run_loop, "noted_stage", lambda _, call_id: world.notes.get(call_id) or None))
         stack.enter_context(patch.object(session, "WorkerPool", partial(VirtualPool, world)))

@@ -142,6 +142,12 @@ class Fan(ProcessingStage[Task, Task]):
     def __init__(self, job: object) -> None:
         self.job = job
 
+    def setup(self, worker):
+        world = WORLD[-1]
+        if world.happens(world.nodes[worker.node_id].setup_failures):
+            world.faults["setup failure"] += 1
+            raise OSError(f"{worker.node_id} has no licence")
+
     def process(self, task):
         job, number = self.job, task.data
         how = job.guilty.get(number)

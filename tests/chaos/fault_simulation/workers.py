@@ -8,6 +8,7 @@ from ray.exceptions import ActorDiedError, ObjectLostError, OutOfMemoryError
 from curator_core.executors.streaming.chunk_codec import Payload
 from curator_core.executors.streaming.worker import StepWorker
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted, call_order
+from fault_simulation.world import HEAD
 
 _LATENCY_S = 0.002
 _numbers = itertools.count()
@@ -28,26 +29,28 @@ class Answer:
 
 
 class Reference:
-    """A payload in the store of a node, or with the driver if it is small; gone with the node."""
+    """A payload in the store of a node, or with the driver if it is small; gone with the node, or by itself."""
 
     def __init__(self, payload, node):
         self.payload = payload
         self.node = node
+        self.is_gone = False
         self._name = f"{next(_numbers):040x}"
-
-    @property
-    def is_lost(self):
-        return self.node is not None and not self.node.is_alive
 
     def hex(self):
         return self._name
 
 
-def fetch(handle):
-    """Return the payload behind a handle, as the driver gets it."""
+def fetch(world, handle):
+    """Return the payload behind a handle, as the driver and workers get it."""
     if isinstance(handle, Payload):
         return handle
-    if handle.is_lost:
+    node = handle.node
+    if node is not None:
+        # The store of the driver's node is not to lose anything: source tasks cannot be made again.
+        handle.is_gone |= not node.is_alive or (node.node_id != HEAD and world.happens(0.05))
+    if handle.is_gone:
+        world.faults["lost object"] += 1
         raise ObjectLostError(handle.hex(), "", "")
     return handle.payload
 
@@ -67,6 +70,11 @@ class VirtualWorker:
         self.running = None
         self.end_error = None
 
+    @property
+    def is_in_a_call(self):
+        """Whether it is at work for all that the driver can know."""
+        return self.is_known and self.node.reachable_s <= self.world.now and isinstance(self.running, CallEnded)
+
     def send(self, call, begin):
         """Take a call, to be run after those before it."""
         self.waiting.append((call, begin))
@@ -84,17 +92,17 @@ class VirtualWorker:
         self.running, begin = self.waiting.popleft()
         begin(self)
 
-    def run_code(self, function, *arguments, random_death_s=None, pause_s=0.0):
+    def run_code(self, function, *arguments, number=None, random_death_s=None, pause_s=0.0):
         """Run the worker's code at once; return what it returned and when it is over, or None if it dies before.
 
         Args:
             function: What to run.
             arguments: For it.
+            number: Of the try, which counts where files are written.
             random_death_s: When the process is killed from outside.
             pause_s: For how long it is stopped at some moment, before it writes a file if it writes any.
         """
         world = self.world
-        number = next(world.next_try)
         world.enter_worker(random_death_s)
         try:
             value = function(*arguments)
@@ -228,19 +236,15 @@ class VirtualPool:
             self._world.later(self._world.now + _LATENCY_S, self._world.inbox.put, event)
 
     def kill(self, worker_id):
-        worker = self._workers.pop(worker_id, None)
-        if worker is None:
-            return
-        worker.is_known = worker.has_lease = False
-        if worker.node.reachable_s > self._world.now:
-            self._world.faults["zombie"] += 1
-        # A process that is out of reach, or waits for a disk, ends later than it is told to.
-        self._world.later(max(self._world.now, worker.node.reachable_s) + self._world.between(0.0, 20.0), worker.die)
+        worker = self._workers.get(worker_id)
+        if worker is not None:
+            self._world.faults["timeout"] += worker.is_in_a_call
+            self._end(worker_id)
 
     def close(self, *, patience_s):
         del patience_s
         for worker_id in list(self._workers):
-            self.kill(worker_id)
+            self._end(worker_id)
 
     def node_of(self, worker_id):
         worker = self._workers.get(worker_id)
@@ -248,22 +252,32 @@ class VirtualPool:
 
     # Inside
 
+    def _end(self, worker_id):
+        worker = self._workers.pop(worker_id)
+        worker.is_known = worker.has_lease = False
+        if worker.node.reachable_s > self._world.now:
+            self._world.faults["zombie"] += 1
+        # A process that is out of reach, or waits for a disk, ends later than it is told to.
+        self._world.later(max(self._world.now, worker.node.reachable_s) + self._world.between(0.0, 20.0), worker.die)
+
     def _send(self, worker_id, call, method, arguments, handles):
         world = self._world
         worker = self._workers[worker_id]
         event = CallEnded(worker_id, call, None, None)
 
         def begin(worker):
-            lost = next((each for each in handles if isinstance(each, Reference) and each.is_lost), None)
-            if lost is not None:
-                event.answer = Answer(error=ObjectLostError(lost.hex(), "", ""))
+            try:
+                payloads = [fetch(world, each) for each in handles]
+            except ObjectLostError as error:
+                event.answer = Answer(error=error)
                 world.later(world.now + _LATENCY_S, worker.finished, event)
                 return
-            payloads = [each if isinstance(each, Payload) else each.payload for each in handles]
             done = worker.run_code(
                 method(worker.code),
                 *arguments,
                 *payloads,
+                # Replays of several parts of a call write its files again, and may do so at the same time.
+                number=None if call.kind == "replay" else next(world.next_try),
                 random_death_s=self._random_death_s(call),
                 pause_s=self._random_pause_s(call),
             )
@@ -292,10 +306,10 @@ class VirtualPool:
     def _random_pause_s(self, call):
         """Return for how long a worker is stopped by SIGSTOP or a machine that swaps."""
         world = self._world
-        if not world.happens(0.02) or not self._may_disturb(call):
+        if not world.happens(0.04) or not self._may_disturb(call):
             return 0.0
         world.faults["slow worker"] += 1
-        return world.between(0.1, 20.0)
+        return world.between(0.1, 40.0)
 
     def _may_disturb(self, call):
         """Return whether a call may fail for no reason of its own.

@@ -23,6 +23,8 @@ class VirtualNode:
     is_alive: bool = True
     reachable_s: float = 0.0
     """When its messages arrive again."""
+    setup_failures: float = 0.0
+    """How many of the workers there cannot be set up: a fraction."""
 
 
 @dataclass
@@ -123,7 +125,7 @@ class World:
         Args:
             path: The file.
             content: What is in it.
-            number: Of the try that writes it; None where nobody could have kept it from writing.
+            number: Of the try that writes it; None where others may write it at the same time.
         """
         self.files[path] = content
         if number is not None:
