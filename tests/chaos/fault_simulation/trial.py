@@ -375,11 +375,6 @@ class VirtualSource:
 def virtual(world):
     """Put the virtual world in the place of Ray, threads and clocks."""
     clock = VirtualTime(world)
-
-    def note(run_id, call_id, stage):
-        del run_id
-        world.notes[call_id] = stage
-
     with ExitStack() as stack:
         for module in (run_loop, call_execution, worker, run_ledger):
             stack.enter_context(patch.object(module, "time", clock))
@@ -388,7 +383,7 @@ def virtual(world):
         stack.enter_context(patch.object(run_loop, "noted_stage", lambda _, call_id: world.notes.get(call_id) or None))
         stack.enter_context(patch.object(session, "WorkerPool", partial(VirtualPool, world)))
         stack.enter_context(patch.object(session, "import_ray", VirtualRay))
-        stack.enter_context(patch.object(breadcrumbs, "_note", note))
+        stack.enter_context(patch.object(breadcrumbs, "_note", lambda _, *note: world.note(*note)))
         stack.enter_context(patch.object(worker, "limit_thread_pools", lambda cpus: None))
         stack.enter_context(patch.object(worker, "expect_no_interrupts", lambda: None))
         stack.enter_context(patch.object(worker_lease, "hold_lease", lambda run_id, worker_id: None))

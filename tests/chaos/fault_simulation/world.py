@@ -98,6 +98,11 @@ class World:
         if self.doom_s is None or self.local_s < self.doom_s:
             self.doom_s, self.doom_kind = self.local_s, kind
 
+    def note(self, call_id, stage):
+        """Note the stage of a call, unless the process has ended before."""
+        if self.doom_s is None or self.local_s < self.doom_s:
+            self.notes[call_id] = stage
+
     def write_later(self, path, content):
         """Write a file when the time of the worker has come."""
         self.written.append((self.local_s, path, content))
