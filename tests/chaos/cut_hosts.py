@@ -70,6 +70,10 @@ class Hosts:
     def address(self):
         return f"{NETWORK}.1:{PORT}"
 
+    def address_of(self, name):
+        """Return the address of a worker."""
+        return f"{NETWORK}.{self.names.index(name) + 2}"
+
     def make(self):
         """Make the namespaces and the links between them; a process that outlives this one will remove them."""
         guard = [sys.executable, __file__, str(self._folder), *map(self._prefix.__add__, (HEAD, *self.names))]

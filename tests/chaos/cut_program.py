@@ -6,6 +6,7 @@ Usage: python cut_program.py FOLDER ADDRESS SECONDS HOSTS    reads FOLDER/in, pr
 import json
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -59,21 +60,39 @@ def run(root, executor, *, seconds, hosts, output, run_dir, log):
     return Pipeline("cut", stages=stages).run(executor, run_dir=root / run_dir)
 
 
+def gone_nodes():
+    return [node for node in import_ray().nodes() if not node["Alive"]]
+
+
+def note_gone(folder, is_over):
+    """Leave the addresses of nodes that Ray has given up in a folder, as soon as it has."""
+    while not is_over.wait(0.5):
+        for node in gone_nodes():
+            (folder / node["NodeManagerAddress"]).touch()
+
+
 def main(folder, address, seconds, hosts):
     root = Path(folder)
     if address == "local":
         options = {"seconds": 0.0, "hosts": 1, "output": "reference", "run_dir": "reference-run"}
         run(root, LocalExecutor(), **options, log=root / "reference-log")
         return
+    (root / "gone").mkdir()
+    is_over = threading.Event()
     with connect(address):  # for longer than the run, so that Ray can be asked who is still there
+        watch = threading.Thread(target=note_gone, args=(root / "gone", is_over))
+        watch.start()
         try:
             options = {"seconds": float(seconds), "hosts": int(hosts), "output": "out", "run_dir": "run"}
             result = run(root, StreamingExecutor(), **options, log=root / "log")
         finally:
-            gone = [node for node in import_ray().nodes() if not node["Alive"]]
+            is_over.set()
+            watch.join()
+            gone = gone_nodes()
             sys.stderr.writelines(f"{node['NodeManagerAddress']}: {node.get('DeathReasonMessage')}\n" for node in gone)
     quarantined = [f"{record.stage}: {record.error_type}: {record.message}" for record in result.quarantined]
-    found = {"rows": result.rows_out, "quarantined": quarantined, "given_up": len(gone), "wall_s": result.wall_s}
+    given_up = [node["NodeManagerAddress"] for node in gone]
+    found = {"rows": result.rows_out, "quarantined": quarantined, "given_up": given_up, "wall_s": result.wall_s}
     sys.stdout.write(json.dumps(found) + "\n")
 
 
