@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,18 +21,27 @@ pytestmark = pytest.mark.timeout(400)
 
 
 def signed_in(folder, kind):
-    """Return the process ids that the program has left for a kind of process, once there are some."""
+    """Return the process ids that the program has left for a kind of process, once some of them are alive."""
     deadline = time.monotonic() + 120
-    while not (found := [int(path.name) for path in (folder / kind).glob("*")]):
+    while not (found := [int(path.name) for path in (folder / kind).glob("*") if is_one(folder, kind, path.name)]):
         assert time.monotonic() < deadline, f"no {kind} has started"
         time.sleep(0.05)
     return found
 
 
+def is_one(folder, kind, pid):
+    """Return whether a process is still the one that signed in: workers end, and are children of the raylet."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return kind != "worker" or any(f"\nPPid:\t{path.name}\n" in status for path in (folder / "raylet").glob("*"))
+    return False
+
+
 def stop_for_a_while(pid):
     os.kill(pid, signal.SIGSTOP)
     time.sleep(STOP_S)
-    os.kill(pid, signal.SIGCONT)
+    with suppress(ProcessLookupError):  # Ray ends workers that the run has given up
+        os.kill(pid, signal.SIGCONT)
 
 
 @pytest.mark.chaos
