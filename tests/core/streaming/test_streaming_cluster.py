@@ -1,9 +1,12 @@
 """Several nodes: placement by resources, nodes that die during the run and one that joins."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,11 +15,16 @@ PROGRAM = Path(__file__).with_name("cluster_program.py")
 
 
 def run_case(*arguments):
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), *map(str, arguments)], capture_output=True, text=True, timeout=240, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, str(PROGRAM), *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        try:
+            out, err = process.communicate(timeout=240)
+        finally:
+            with suppress(ProcessLookupError):  # with the nodes of a program that is stuck
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, err[-3000:]
+    return json.loads(out.splitlines()[-1])
 
 
 @pytest.mark.slow
