@@ -14,7 +14,7 @@ def check_memory(run, *, left, peak=float("inf")):
 
     Other threads of this process allocate memory too, so one good try of several is enough.
     """
-    run(100)  # whatever is imported at the first use
+    run(FEW)  # whatever is imported at the first use, and kept in caches and pools from then on
     tracemalloc.start()
     found = []
     try:
