@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from curator_core import redaction
+from curator_core import interrupts, redaction
 
 # The Ray below stays up for tests of other things, whose pipelines are to run in this process all the same.
 os.environ["CURATOR_EXECUTOR"] = "local"
@@ -56,6 +56,12 @@ def nothing_hidden(monkeypatch):
     """Begin each test with no hidden values, as a process begins: those of earlier tests would hide what leaks."""
     for hidden in ("_hidden", "_credentials"):
         monkeypatch.setattr(redaction, hidden, redaction._HiddenValues())
+
+
+@pytest.fixture(autouse=True)
+def not_a_worker(monkeypatch):
+    """Forget that a test ran the code of workers in this process, where Ctrl-C would not be told from others' errors."""
+    monkeypatch.setattr(interrupts, "_is_worker", False)
 
 
 @pytest.fixture(scope="session")
