@@ -60,7 +60,7 @@ def nothing_hidden(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def not_a_worker(monkeypatch):
-    """Forget that a test ran the code of workers in this process, where Ctrl-C would not be told from others' errors."""
+    """Forget that a test ran worker code in this process: workers do not expect Ctrl-C."""
     monkeypatch.setattr(interrupts, "_is_worker", False)
 
 
