@@ -1,10 +1,16 @@
 """Chunks that are lost with their inputs are made again from the first step on, whatever else wants the CPUs."""
 
+import itertools
+from functools import partial
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Forget, PullSources, ResumeCall, RunCall, StartWorker
-from curator_core.executors.streaming.model import CallResult, Node, StepSpec
+from curator_core.executors.streaming.board import Board
+from curator_core.executors.streaming.model import CallResult, Chunk, Node, Slice, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 
 
@@ -149,3 +155,19 @@ def test_a_stage_that_makes_fewer_outputs_when_it_is_repeated_ends_the_run():
     shell.lose_inputs(shell.next_call(step=2))
     with pytest.raises(StageError, match="step 'b' made only 0 of 1 lost outputs again"):
         shell.end(shell.next_call(step=1, kind="replay"), outputs=0)
+
+
+@given(size_bytes=st.integers(0, 10**13), cuts=st.sets(st.integers(1, 29)), order=st.randoms(use_true_random=False))
+def test_a_queue_whose_tasks_are_committed_while_one_is_made_again_is_empty(size_bytes, cuts, order):
+    """A rest of 1e-14 bytes is a queue that is never empty: a step with large outputs would wait for it without end."""
+    board = Board(
+        [StepSpec("a")], [Node("one", cpus=1)], memory_limit_bytes=1 << 30, is_batch=False, keep_sources=False
+    )
+    (step,) = board.steps
+    step.push(Chunk(0, 30, size_bytes, None, left=30))
+    slices = list(itertools.starmap(partial(Slice, step.take(30)[0].chunk), itertools.pairwise([0, *sorted(cuts), 30])))
+    order.shuffle(slices)
+    step.parked_tasks = 1  # waits for a lost chunk
+    for each in slices:
+        board.commit(step, [each])
+    assert step.uncommitted_bytes == 0

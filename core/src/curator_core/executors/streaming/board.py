@@ -150,13 +150,9 @@ class Board:
     def commit(self, step: StepState, slices: Sequence[Slice]) -> None:
         """Note that tasks are processed for good; a chunk is forgotten with its last task."""
         for each in slices:
-            chunk = each.chunk
-            count = each.stop - each.start
-            chunk.left -= count
-            step.uncommitted_bytes -= chunk.size_bytes * count / chunk.count
-            self.forget_if_done(chunk)
-        if not step.queued_tasks and not step.has_work:
-            step.uncommitted_bytes = 0.0  # sums of floats drift
+            each.chunk.left -= len(each)
+            step.uncommitted_bytes -= each.size_bytes
+            self.forget_if_done(each.chunk)
 
     def forget_if_done(self, chunk: Chunk) -> None:
         """Let a chunk go that nobody needs."""

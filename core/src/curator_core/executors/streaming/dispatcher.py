@@ -192,7 +192,7 @@ class Dispatcher:
             return True
         behind = board.steps[step.index + 1]
         expected_bytes = behind.uncommitted_bytes + step.expected_bytes
-        if expected_bytes and expected_bytes + step.call_bytes > board.queue_bytes:
+        if expected_bytes >= 1 and expected_bytes + step.call_bytes > board.queue_bytes:  # less is a rounding error
             return False
         if not behind.ready_workers:
             return True  # while its workers start, there is nothing better to do than to work ahead

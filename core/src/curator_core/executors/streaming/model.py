@@ -119,9 +119,10 @@ class Slice:
         return self.stop - self.start
 
     @property
-    def size_bytes(self) -> float:
-        """Estimated size of the tasks."""
-        return self.chunk.task_bytes * len(self)
+    def size_bytes(self) -> int:
+        """Estimated size of the tasks; slices that make up a chunk have exactly its size together."""
+        chunk = self.chunk
+        return chunk.size_bytes * self.stop // chunk.count - chunk.size_bytes * self.start // chunk.count
 
 
 def cut(slices: list[Slice], count: int) -> tuple[list[Slice], list[Slice]]:

@@ -34,7 +34,7 @@ class StepState:
         self.estimate = StepEstimator()
         self.sizer = ChunkSizer(spec.batch_size)
         self.queued_tasks = 0
-        self.uncommitted_bytes = 0.0  # of the tasks queued here or in hand
+        self.uncommitted_bytes = 0  # of the tasks queued here or in hand
         self.running_calls = 0
         self.parked_tasks = 0  # waiting for a lost chunk to be made again
         self.expected_tasks = 0.0  # outputs that calls in flight are going to make
