@@ -43,7 +43,7 @@ class Watched:
     def look(self) -> None:
         rss = pss = count = 0
         for process in _marked(self.mark):
-            with suppress(OSError, ValueError):  # it has ended in the meantime
+            with suppress(OSError, ValueError, KeyError):  # it has ended in the meantime
                 sizes = _sizes(process)
                 rss, pss, count = rss + sizes["Rss"], pss + sizes["Pss"], count + 1
                 self.cpu_s[int(process.name)] = _cpu_s(process)
@@ -65,6 +65,7 @@ def run_watched(command: Sequence[str], *, limit_s: float = 900.0, **variables: 
     is_over = threading.Event()
 
     def watch() -> None:
+        watched.look()  # at once: on a busy machine a short command may end before the next look
         while not is_over.wait(_INTERVAL_S):
             watched.look()
 
