@@ -14,11 +14,11 @@ from fault_simulation import Campaign
 
 SEEDS = 300
 SLICES = 3
-# What seeds of make soak have found, each with the fault that was fixed since.
+# Faults that seeds have found and that were fixed since, with seeds that fail without the fix. To be found anew after a
+# change of the simulation, which gives all seeds another course.
 FOUND = {
-    "the input of an output that is lost when it is fetched was dropped before the repetition": (101894, 107937),
-    "workers with interrupted calls, for which there was no room, left none for lost tasks": (112249, 113534),
-    "a task that was twice on a host that is cut off was blamed for its timeouts": (114679,),
+    "the input of an output that is lost when it is fetched was dropped before the repetition": (159, 675, 940),
+    "workers with interrupted calls, for which there was no room, left none for lost tasks": (2119, 2777),
 }
 
 
@@ -38,7 +38,7 @@ def test_seeds_that_failed_once(seeds, quick_path):
 
 def test_a_seed_gives_the_same_run_in_another_process():
     """Sets of strings have another order there."""
-    command = [sys.executable, "-m", "fault_simulation", "37"]
+    command = [sys.executable, "-m", "fault_simulation", "172"]
     runs = [
         subprocess.Popen(
             command,
