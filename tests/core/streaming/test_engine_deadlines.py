@@ -1,5 +1,8 @@
 """Calls that take too long, and whom a lost worker puts under suspicion."""
 
+import queue
+from types import SimpleNamespace
+
 import pytest
 
 from curator_core.executors.streaming.actions import Deliver, GiveUp, KillWorker, ResumeCall, RunCall, StartWorker
@@ -7,7 +10,9 @@ from curator_core.executors.streaming.blame import LONE_LOSSES
 from curator_core.executors.streaming.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.node_watch import NodeWatch
 from curator_core.executors.streaming.reservation import Reservation
+from curator_core.executors.streaming.run_loop import RunLoop
 from curator_core.executors.streaming.scheduler import Scheduler
+from curator_core.run import RunState
 
 
 def start(timeout_s, tasks=1, *, batch_size=1, keep_sources=False):
@@ -170,3 +175,28 @@ def test_a_node_that_is_cut_off_is_tried_once_for_all_its_overdue_workers(monkey
         watch.changes(now)
         assert [watch.is_reachable("n") for _ in range(64)] == [False] * 64
     assert tries == [("host", 1)] * 2
+
+
+@pytest.mark.parametrize(("is_reachable", "suspects"), [(True, 1), (False, 0)])
+def test_a_task_is_suspected_of_a_timeout_only_if_its_node_can_be_reached(is_reachable, suspects):
+    scheduler, _ = start(timeout_s=2.0)
+    killed = []
+    loop = RunLoop(
+        scheduler,
+        SimpleNamespace(kill=killed.append, node_of=lambda worker_id: "n", run=lambda action: None),
+        queue.SimpleQueue(),
+        iter(()),
+        nodes=SimpleNamespace(is_reachable=lambda node_id: is_reachable),
+        state=RunState(),
+        steps=(),
+        policy=None,
+        run_id="run",
+        on_tick=None,
+    )
+    scheduler.take_actions()
+    pass_time(scheduler, 1.0, 6.0)
+    (kill,) = of_kind(KillWorker, scheduler)
+    loop._end(kill)
+    assert killed == [kill.worker_id]
+    (step,) = scheduler.board.steps
+    assert (len(step.urgent), step.queued_tasks) == (suspects, 1 - suspects)
