@@ -63,6 +63,7 @@ def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFil
 
     Links are judged by the folder above the first wildcard. Only folders that can hold a match are looked at.
     """
+    # The caller has found a wildcard, so that there is a match.
     root = pattern[: re.search(r"[*?[]", pattern).start()].rpartition("/")[0] or "/"  # type: ignore[union-attr]
     if not os.path.isdir(root):  # noqa: PTH112 - beside fsspec's strings
         return iter(())
@@ -99,7 +100,7 @@ class _Glob:
         """Add the positions behind ``**``, which may stand for nothing unless it comes last."""
         for position in sorted(positions):
             while position < self._last and self._parts[position] is None:
-                position += 1  # noqa: PLW2901
+                position += 1  # noqa: PLW2901 - walks on from each position
                 positions.add(position)
         return frozenset(positions)
 
