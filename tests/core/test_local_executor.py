@@ -128,11 +128,17 @@ def test_closing_a_threaded_stream_ends_its_threads_and_tears_down():
         def teardown(self):
             torn_down.append(True)
 
+    before = _own_threads()  # a source that does not answer keeps its thread after the end of its run
     stream = Pipeline("p", stages=[Numbers(100_000), Watch()]).stream(LocalExecutor(threads=2))
     next(stream)
+    assert len(_own_threads() - before) == 2
     stream.close()
     assert torn_down == [True]
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("curator-")]
+    assert not _own_threads() - before
+
+
+def _own_threads():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("curator-")}
 
 
 class Copied(Filter):

@@ -193,6 +193,7 @@ def test_a_task_is_suspected_of_a_timeout_only_if_its_node_can_be_reached(is_rea
         run_id="run",
         on_tick=None,
     )
+    loop.close()  # nothing is pulled here
     scheduler.take_actions()
     pass_time(scheduler, 1.0, 6.0)
     (kill,) = of_kind(KillWorker, scheduler)
