@@ -34,9 +34,9 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 test: $(INSTALLED) ## run all tests
 	$(RUN) -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
-# In two processes, as the tests; what a test prints, its figures, comes at the end.
+# In three processes, for many of them wait; what a test prints, its figures, comes at the end.
 chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files
-	$(RUN) -m pytest -m chaos -rP --durations=10 $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
+	$(RUN) -m pytest -m chaos -rP --durations=10 $(or $(ARGS),--numprocesses=3 --dist=loadgroup)
 
 # With very many seeds: for a night, or before a release.
 soak: $(INSTALLED) ## run the fault tests and simulations of very many seeds, which takes hours

@@ -17,7 +17,6 @@ from curator_core.ledger.ledger_file import read_ledger
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1500)]
 
 PROGRAM = Path(__file__).with_name("cut_program.py")
-FILES = 120
 ROWS = 18
 LONGEST_S = 600
 UNTIL_GIVEN_UP = math.inf
@@ -47,11 +46,11 @@ def make_hosts():
 class Run:
     """A run on hosts, from the outside."""
 
-    def __init__(self, root, made, *, seconds):
+    def __init__(self, root, made, *, files, seconds):
         self.root = root
         self.made = made
         (root / "in").mkdir()
-        for number in range(FILES):
+        for number in range(files):
             rows = [json.dumps({"id": f"{number}-{row}", "text": "word " * 8}) for row in range(ROWS)]
             (root / "in" / f"{number:03}.jsonl").write_text("\n".join(rows) + "\n")
         subprocess.run([sys.executable, str(PROGRAM), str(root), "local", "0", "1"], check=True, timeout=120)
@@ -100,10 +99,10 @@ def cut_links(run, made, cuts, late_s):
         made.restore(name)
 
 
-def check(root, made, cuts, *, seconds, figures, files_of):
+def check(root, made, cuts, *, files, seconds, figures, files_of):
     """Run a pipeline, cut links in the middle, and compare with a run that nobody disturbed."""
     late_s = time.monotonic() + LONGEST_S
-    run = Run(root, made, seconds=seconds)
+    run = Run(root, made, files=files, seconds=seconds)
     run.wait_until_at_work(len(made.names), late_s)
     cut_links(run, made, cuts, late_s)
     found = run.finish(late_s)
@@ -116,7 +115,7 @@ def check(root, made, cuts, *, seconds, figures, files_of):
         f"host {sorted(run.calls_by_node().values())}, {found['wall_s']:.0f} s"
     )
     assert found["quarantined"] == []
-    assert found["rows"] == FILES * ROWS
+    assert found["rows"] == files * ROWS
     assert content.finished.is_complete
     assert set(content.done) == set(content.begun)
     figures.check(f"links cut for {sorted(cuts.values())} s")
@@ -125,10 +124,10 @@ def check(root, made, cuts, *, seconds, figures, files_of):
 
 def test_links_are_cut_for_a_moment_and_for_a_minute(make_hosts, tmp_path, figures, files_of):
     made = make_hosts("a", "b", "c", "d")
-    check(tmp_path, made, {"a": 5, "b": 40, "c": 60}, seconds=0.5, figures=figures, files_of=files_of)
+    check(tmp_path, made, {"a": 5, "b": 40, "c": 60}, files=120, seconds=0.5, figures=figures, files_of=files_of)
 
 
 def test_a_host_that_is_away_for_longer_than_ray_waits_is_replaced(make_hosts, tmp_path, figures, files_of):
     made = make_hosts("a", "b", **IMPATIENT)
-    found = check(tmp_path, made, {"a": UNTIL_GIVEN_UP}, seconds=0.6, figures=figures, files_of=files_of)
+    found = check(tmp_path, made, {"a": UNTIL_GIVEN_UP}, files=80, seconds=0.6, figures=figures, files_of=files_of)
     assert made.address_of("a") in found["given_up"]

@@ -57,10 +57,6 @@ def test_ten_workers_are_killed_and_nothing_is_lost(tmp_path):
     expect_nothing_lost(tmp_path, tasks=1_000, kills=10, seed=0)
 
 
-def test_only_poisoned_tasks_are_quarantined(tmp_path):
-    expect_only_the_guilty(tmp_path, tasks=200, kills=2, seed=0, poisoned=4)
-
-
 @pytest.mark.chaos
 @pytest.mark.timeout(600)
 def test_a_hundred_workers_are_killed_and_nothing_is_lost(tmp_path):
@@ -69,7 +65,7 @@ def test_a_hundred_workers_are_killed_and_nothing_is_lost(tmp_path):
 
 @pytest.mark.chaos
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(1, 11))
 def test_ten_kills_over_many_seeds(tmp_path, seed):
     expect_nothing_lost(tmp_path, tasks=1_000, kills=10, seed=seed)
 

@@ -26,6 +26,8 @@ EXECUTORS = {
     "actor_pool": (lambda: ActorPoolExecutor(actors_per_stage=1), None),
     "ray_data": (lambda: RayDataExecutor(actors_per_stage=1), None),
 }
+# Those that have few tasks in hand, so that much is left to do after they have finished them.
+HAVE_LITTLE_IN_HAND = {"local"}
 # The ledger stays as it is at that moment, as if the driver had been killed; or the tasks in hand are finished.
 KINDS = {"full disk": "ledger.begin", "torn line": "ledger.half_written", "stop": "ledger.synced"}
 
@@ -113,7 +115,8 @@ def in_turn(*, commit):
     """Every executor in turn; the kinds shift by one at each turn, so that all meet each other."""
     for turn in itertools.count():
         for number, name in enumerate(EXECUTORS):
-            yield name, list(KINDS)[(turn + number) % len(KINDS)], commit
+            kinds = list(KINDS) if name in HAVE_LITTLE_IN_HAND else [kind for kind in KINDS if kind != "stop"]
+            yield name, kinds[(turn + number) % len(kinds)], commit
 
 
 def test_a_run_is_interrupted_once_on_every_executor(make_world, figures, files_of):
@@ -129,8 +132,8 @@ def test_a_run_is_interrupted_once_on_every_executor(make_world, figures, files_
 @pytest.mark.chaos
 @pytest.mark.timeout(600)
 def test_a_run_is_interrupted_at_every_second_commit_on_executors_in_turn(make_world, figures, files_of):
-    taken = check_hops(make_world(files=40), in_turn(commit=2), figures, files_of)
-    assert len(taken) == len(EXECUTORS)
+    taken = check_hops(make_world(files=16), in_turn(commit=2), figures, files_of)
+    assert min(taken[name] for name in EXECUTORS) > 1
     figures.check(f"a run on executors in turn, {dict(taken)}")
 
 

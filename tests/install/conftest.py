@@ -90,6 +90,9 @@ class Environment:
     def curator(self, *arguments, cwd=None):
         return run(self.folder / "bin" / "curator", *arguments, cwd=cwd)
 
+    def python(self, *arguments):
+        return run(self.folder / "bin" / "python", *arguments)
+
     def stages(self):
         """Return the names of the listed stages, by plugin."""
         by_plugin = {}

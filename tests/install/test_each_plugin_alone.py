@@ -4,6 +4,14 @@ import json
 
 import pytest
 
+SHOW = """
+import sys
+from curator_core.cli import main
+for name in sys.argv[1:]:
+    if status := main(["stages", "show", name]):
+        sys.exit(f"stages show {name}: {status}")
+"""
+
 
 def test_core_alone_works_and_lists_only_its_own_stages(core_environment):
     core_environment.pip("check")
@@ -26,8 +34,7 @@ def test_plugin_installs_alone_beside_core(core_environment, plugin, expected):
         stages = core_environment.stages()
         assert stages.keys() == {*core_stages, plugin}
         assert expected <= stages[plugin]
-        for name in stages[plugin]:
-            core_environment.curator("stages", "show", name)
+        core_environment.python("-c", SHOW, *stages[plugin])
         status = {each["name"]: each["status"] for each in json.loads(core_environment.curator("plugins", "--json"))}
         assert status[plugin] == "ok"
     assert core_environment.stages() == core_stages

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-RAY_EXECUTORS = ["actor_pool", "ray_data", "streaming"]
 # What the processes of a run import: packages of ours and of Ray, and what Python itself imports when it starts.
 HOSTILE = ["numpy", "orjson", "polars", "pyarrow", "sitecustomize", "usercustomize", "yaml"]
 MODULE = "import pathlib\npathlib.Path(__file__).with_suffix('.ran').touch()\n"
@@ -85,7 +84,7 @@ def curator(folder, *arguments):
     run_in(folder, [Path(sys.executable).with_name("curator"), "run", "p.yaml", *arguments])
 
 
-@pytest.mark.parametrize("executor", RAY_EXECUTORS)
+@pytest.mark.parametrize("executor", ["actor_pool", "streaming"])
 def test_modules_beside_the_data_do_not_run_in_the_workers_of_a_ray_of_our_own(downloads, executor):
     curator(downloads, "--executor", executor)
     assert imported_from(downloads) == []

@@ -1,4 +1,4 @@
-"""Model workers share GPUs by fractions: four of 0.25 on each."""
+"""Model workers share GPUs by fractions: two of 0.5 on each."""
 
 import time
 from collections import Counter
@@ -12,13 +12,13 @@ from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 from curator_text import DocumentBatch, Embed
 
-WORKERS = 16
+WORKERS = 8
 PATIENCE_S = 120.0
 
 
 @dataclass
 class WhereItRan(ProcessingStage[TableBatch, TableBatch]):
-    """Stands in for a model, which sixteen processes would take minutes to load, and notes the worker and its GPU.
+    """Stands in for a model, which eight processes would take long to load, and notes the worker and its GPU.
 
     Every worker waits with its first task until all have one, however long they take to start.
     """
@@ -40,12 +40,12 @@ class WhereItRan(ProcessingStage[TableBatch, TableBatch]):
         return task.with_column("gpu", [str(gpu)]).with_column("process", [os.getpid()])
 
 
-def test_four_model_workers_run_on_each_gpu(ray_session, tmp_path):
-    tokenize, embed = decompose(Embed("any/model").with_(resources=Resources(cpus=0.1, gpus=0.25), workers=WORKERS))
+def test_two_model_workers_run_on_each_gpu(ray_session, tmp_path):
+    tokenize, embed = decompose(Embed("any/model").with_(resources=Resources(cpus=0.1, gpus=0.5), workers=WORKERS))
     assert tokenize.resources.gpus == 0
     model = WhereItRan(str(tmp_path)).with_(**embed.overrides)
-    batches = [DocumentBatch(data={"text": pa.array([f"text {n}"], pa.string())}) for n in range(96)]
+    batches = [DocumentBatch(data={"text": pa.array([f"text {n}"], pa.string())}) for n in range(48)]
     result = Pipeline(stages=[model]).run(StreamingExecutor(), initial_tasks=batches)
-    assert sum(task.num_rows for task in result) == 96
+    assert sum(task.num_rows for task in result) == 48
     ran = {(task.data["gpu"][0].as_py(), task.data["process"][0].as_py()) for task in result}
-    assert Counter(gpu for gpu, _ in ran) == {"0": 4, "1": 4, "2": 4, "3": 4}
+    assert Counter(gpu for gpu, _ in ran) == {"0": 2, "1": 2, "2": 2, "3": 2}

@@ -235,7 +235,7 @@ def test_c4_matches_the_oracle(words, texts):
 
 
 @pytest.mark.parametrize("words", ["whitespace", "spacy_like"])
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(texts=st.lists(st.lists(PIECES, max_size=50).map("".join), max_size=6))
 def test_rows_are_judged_one_by_one(words, texts):
     for stage in (GopherQuality(words), GopherRepetition(words), FinewebQuality(words), C4Quality(words)):

@@ -1,6 +1,6 @@
 """Run as a program by test_streaming_cluster.py: a cluster of several nodes needs a process of its own.
 
-Usage: python cluster_program.py mixed | joining | sharing | leaving | leaving_idle | headless | changing TASKS SEED
+Usage: python cluster_program.py mixed | leaving | leaving_idle | headless | changing TASKS SEED
 
 Prints what came out as JSON.
 """
@@ -92,7 +92,10 @@ def run(cluster, stages, source, *, actions=None, seen=None, on_output=lambda: N
 
 
 def mixed(cluster):
-    """GPU nodes and CPU nodes: each stage runs where its resources are."""
+    """GPU nodes and CPU nodes: each stage runs where its resources are.
+
+    Then another job holds one of the two GPUs, so that two stages have to take turns on the other.
+    """
     gpu_node = cluster.add_node(num_cpus=1, num_gpus=2)
     cluster.wait_for_nodes()
     stages = [
@@ -100,7 +103,14 @@ def mixed(cluster):
         Where().with_(name="gpu", resources=Resources(cpus=0, gpus=0.5)),
         Where().with_(name="last"),
     ]
-    return {**run(cluster, stages, Source(200)), "gpu_node": gpu_node.node_id}
+    alone = run(cluster, stages, Source(200))
+    ray.init(address=cluster.address, log_to_driver=False)
+    other = ray.remote(num_gpus=1)(Other).remote()
+    ray.get(other.is_there.remote())
+    stages = [Where().with_(name=name, resources=Resources(cpus=0, gpus=1)) for name in ("first", "second")]
+    shared = run(cluster, stages, Source(20))
+    ray.shutdown()  # before the cluster's nodes are removed
+    return {"alone": alone, "shared": shared, "gpu_node": gpu_node.node_id}
 
 
 def changing(cluster, count, seed):
@@ -134,27 +144,19 @@ def changing(cluster, count, seed):
     return {**found, "gone": [node.node_id for node in nodes], "joined": joined[0].node_id, "moments": moments}
 
 
-def joining(cluster):
-    """A node joins during the run, and its CPUs are the run's. There is work until Ray says so."""
-    joined, free, seen = [], {}, set()
-
-    def is_taken():
-        node_id = joined[0].node_id if joined else None
-        return node_id in seen and look(free)[node_id] == 0.0
-
-    actions = {20: lambda: joined.append(cluster.add_node(num_cpus=2))}
-    source = Source(500, is_enough=is_taken)
-    found = run(cluster, [Where(0.05).with_(name="only")], source, actions=actions, seen=seen)
-    return {**found, "joined": joined[0].node_id, "free_cpus": free.get(joined[0].node_id)}
-
-
 def leaving(cluster):
-    """A node joins a run that began on one, gets work, and dies with the only copies of large outputs."""
-    joined, left_at, seen = [], [], set()
+    """A node joins a run that began on one, gets work, and dies with the only copies of large outputs.
+
+    It dies when Ray says that its CPUs are taken.
+    """
+    joined, left_at, free, seen = [], [], {}, set()
     source = Source(200, is_enough=lambda: bool(left_at) and source.given > left_at[0] + 200)
 
     def leave():
-        if joined and not left_at and joined[0].node_id in seen:
+        if not joined or left_at or joined[0].node_id not in seen:
+            return
+        free_cpus = look(free)[joined[0].node_id]
+        if free_cpus == 0.0:
             cluster.remove_node(joined[0], allow_graceful=False)
             left_at.append(source.given)
 
@@ -193,19 +195,6 @@ def leaving_idle(cluster):
     return run(cluster, [only], source, actions={5: remove}, seen=seen)
 
 
-def sharing(cluster):
-    """Another job holds one of two GPUs, so that two stages have to take turns on the other."""
-    gpu_node = cluster.add_node(num_cpus=1, num_gpus=2)
-    cluster.wait_for_nodes()
-    ray.init(address=cluster.address, log_to_driver=False)
-    other = ray.remote(num_gpus=1)(Other).remote()
-    ray.get(other.is_there.remote())
-    stages = [Where().with_(name=name, resources=Resources(cpus=0, gpus=1)) for name in ("first", "second")]
-    found = run(cluster, stages, Source(20))
-    ray.shutdown()  # before the cluster's nodes are removed
-    return {**found, "gpu_node": gpu_node.node_id}
-
-
 def headless(cluster):
     """The head, which has the most CPUs, is ignored: the CPUs of the two other nodes are reserved, and no others.
 
@@ -238,7 +227,7 @@ class Other:
 
 def main(case, *arguments):
     cpus = 8 if case == "headless" else 2
-    cases = [mixed, changing, joining, leaving, leaving_idle, sharing, headless]
+    cases = [mixed, changing, leaving, leaving_idle, headless]
     with only_needed_processes():
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": cpus, "include_dashboard": False})
         try:

@@ -86,14 +86,14 @@ class ToyPlugin:
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     from curator_core.registry import default_registry
-    from curator_core.testing.fresh_import import modules_loaded_by
+    from curator_core.testing.fresh_import import import_each
 
     monkeypatch.syspath_prepend(str(tmp_path))
     default_registry.cache_clear()
-    modules_loaded_by.cache_clear()
+    import_each.cache_clear()
     yield ToyPlugin(tmp_path)
     default_registry.cache_clear()
-    modules_loaded_by.cache_clear()
+    import_each.cache_clear()
     for name in [each for each in sys.modules if each.startswith("curator_toykit") or each == "vllm"]:
         del sys.modules[name]
 

@@ -10,6 +10,7 @@ from curator_core.config.params import build_stage, params_of
 from curator_core.config.signature import parameters_of
 from curator_core.function_stage import FunctionStage
 from curator_core.resources import Resources
+from curator_core.specs import StageSpec
 from curator_core.stage import CompositeStage, columns_of
 from curator_core.testing.check import CheckSkipped, require
 from curator_core.testing.comparison import task_difference
@@ -189,7 +190,9 @@ def check_heavy_imports_declared(subject: StageSubject) -> None:
     """A stage's module imports model packages on import only where the spec requires them."""
     registered = subject.require_registered()
     module = registered.spec.target.partition(":")[0]
-    undeclared = sorted(_MODEL_PACKAGES & modules_loaded_by(module) - set(registered.spec.requires))
+    siblings = [spec.target.partition(":")[0] for spec in registered.plugin.specs[StageSpec]]
+    loaded = modules_loaded_by(module, tuple(siblings))
+    undeclared = sorted(_MODEL_PACKAGES & loaded - set(registered.spec.requires))
     require(
         not undeclared,
         f"importing {module} also imports {', '.join(undeclared)}, which the spec does not require",
