@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-FEW, MANY = 2_000, 6_000  # more than what a result keeps as it is
+FEW, MANY = 1_500, 4_500  # more than what a result keeps as it is
 TRIES = 3
 
 
