@@ -34,9 +34,14 @@ def pytest_xdist_make_scheduler(config, log):
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    # The long tests on Ray would take longer one after the other than a Ray for each process takes.
+    is_long = config.getoption("markexpr") in ("chaos", "soak")
+
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return group_of(nodeid.partition("::")[0]) or nodeid
+            path = nodeid.partition("::")[0]
+            group = group_of(path)
+            return path if group == "ray" and is_long else group or nodeid
 
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
