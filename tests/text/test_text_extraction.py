@@ -233,6 +233,49 @@ def test_fragments_become_text_in_place(run):
     assert "http://x.org" in rows[0]["text"]
 
 
+TABLE = "<table><tr><th>Name</th><th>Age</th></tr><tr><td>Ann</td><td>31</td></tr><tr><td>Bob<TD>7</table>"
+
+
+@pytest.mark.parametrize("backend", ["resiliparse", "trafilatura", "justext"])
+@pytest.mark.parametrize("main_content", [True, False])
+def test_cells_of_tables_are_apart(backend, main_content, run):
+    page = PAGE.replace("<p>", f"{TABLE}<p>", 1)
+    text = run(ExtractHtml(backend=backend, main_content=main_content), [page])[0][0]["text"]
+    assert not {"NameAge", "Ann31", "Bob7"} & set(text.split())
+    if not main_content or backend == "resiliparse":
+        assert {"Name", "Age", "Ann", "31", "Bob", "7"} <= set(text.split())
+
+
+@pytest.mark.parametrize(
+    ("fragment", "expected"),
+    [
+        ("<td>Ann</td><td>31</td>", "Ann 31"),
+        (TABLE, "Name Age\nAnn 31\nBob 7"),
+        ("<table><tr><td>A<td>B<tr><td>C<table><tr><td>D<td>E</table></table>", "A B\nC\nD E"),
+        ("<title>A &amp; B</title>text", "A & B\n\ntext"),
+        ("<button>Press <b>me</b></button>now", "Press me now"),
+        ("<label>Size</label> <select><option>S<option>M</select>", "Size S M"),
+        ("<textarea>a <b> is no tag</textarea>", "a <b> is no tag"),
+        ("<noscript>No scripts</noscript> here", "No scripts here"),
+        ("<details><summary>More</summary>text</details>", "More text"),
+        ("<fieldset><legend>Address</legend>Street</fieldset>", "Address Street"),
+        ("<b>mi</b>xed, H<sub>2</sub>O", "mixed, H2O"),
+        ("<script>code()</script><style>p {}</style>text", "text"),
+    ],
+)
+def test_no_text_is_lost_or_glued(fragment, expected, run):
+    assert run(HtmlToText(), [fragment])[0][0]["text"] == expected
+
+
+def test_all_visible_text_has_the_form_fields_and_the_main_content_has_not(run):
+    page = PAGE.replace("<p>", "<p><label>Size</label> <button>Order</button>", 1)
+    everything, main = (run(ExtractHtml(main_content=each), [page])[0][0]["text"] for each in (False, True))
+    assert "Size" in everything
+    assert "Order" in everything
+    assert "Title" not in everything, "the title is not on the page"
+    assert "Order" not in main
+
+
 def test_a_fragment_that_hangs_is_quarantined(run):
     rows, problems = run(HtmlToText(page_timeout_s=0.5), ["<p>fine", HANGING_PAGE, "plain"])
     assert [row["text"] for row in rows] == ["fine", "plain"]

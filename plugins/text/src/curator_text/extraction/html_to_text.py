@@ -21,6 +21,9 @@ _MARKUP = "[<&]"
 class HtmlToText(MarkupStage):
     r"""Turn fragments of HTML into plain text, in place: tags go, entities become characters, all text stays.
 
+    That includes the title, buttons, labels, options and what is for browsers without scripts; scripts and styles are
+    no text. Cells of tables are a space apart.
+
     Text without ``<`` and ``&`` stays as it is, as do nulls. A fragment that takes longer than ``page_timeout_s`` or
     crashes the parser is quarantined.
 
@@ -56,6 +59,7 @@ class HtmlToText(MarkupStage):
             preserve_formatting=self.preserve_formatting,
             links=self.links,
             alt_texts=self.alt_texts,
+            title=True,
         )
 
     def process(self, task: TableBatch) -> TableBatch | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
@@ -12,10 +13,18 @@ from curator_core.errors import ConfigError, MissingPackageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from resiliparse.parse.html import HTMLTree
+
 __all__ = ["Backend", "ExtractionSettings", "check_packages", "make_extractor"]
 
 Backend = Literal["resiliparse", "trafilatura", "justext"]
 
+# What browsers show apart from what is beside it, though nothing in the text says so.
+_SHOWN_APART = "td|th|caption|summary|legend|option|optgroup|button|textarea|dialog|menu|search"
+_APART = re.compile(rf"(?=</?(?:{_SHOWN_APART})[\s/>])", re.IGNORECASE)
+# What resiliparse leaves out even where all text is wanted.
+_LEFT_OUT = ("button", "label", "select", "optgroup", "option", "textarea")
+_HAS_LEFT_OUT = re.compile(rf"<(?:{'|'.join(_LEFT_OUT)}|title)[\s/>]", re.IGNORECASE)
 _EXTRAS: dict[Backend, str] = {"resiliparse": "html", "trafilatura": "trafilatura", "justext": "justext"}
 
 
@@ -30,6 +39,7 @@ class ExtractionSettings:
     alt_texts: bool = False
     comments: bool = False
     stop_words: str = "English"
+    title: bool = False
 
 
 def check_packages(settings: ExtractionSettings, stage_name: str) -> None:
@@ -49,7 +59,8 @@ def check_packages(settings: ExtractionSettings, stage_name: str) -> None:
 def make_extractor(settings: ExtractionSettings) -> Callable[[str], str]:
     """Return the function that turns a page into text; imports its library."""
     makers = {"resiliparse": _resiliparse, "trafilatura": _trafilatura, "justext": _justext}
-    return makers[settings.backend](settings)
+    extract = makers[settings.backend](settings)
+    return lambda page: extract(_APART.sub(" ", page))
 
 
 def _resiliparse(settings: ExtractionSettings) -> Callable[[str], str]:
@@ -61,14 +72,37 @@ def _resiliparse(settings: ExtractionSettings) -> Callable[[str], str]:
         "links": settings.links,
         "alt_texts": settings.alt_texts,
         "comments": settings.comments,
+        "noscript": not settings.main_content,
     }
 
     def extract(page: str) -> str:
-        # An empty page makes the parser fail. Feeding it a string with NUL would end the page there.
-        text: str = extract_plain_text(page.replace("\0", "\ufffd"), **options) if page else ""
+        if not page:
+            return ""  # the parser would fail
+        page = page.replace("\0", "\ufffd")  # the page would end there
+        is_partial = not settings.main_content and _HAS_LEFT_OUT.search(page)
+        text: str = extract_plain_text(_with_all_text(page, settings) if is_partial else page, **options)
         return text
 
     return extract
+
+
+def _with_all_text(page: str, settings: ExtractionSettings) -> HTMLTree:
+    """Return a page whose form fields, and the title where that is wanted, are ordinary text."""
+    from resiliparse.parse.html import HTMLTree
+
+    tree = HTMLTree.parse(page)
+    if tree.body is None:
+        return tree
+    for field in tree.body.query_selector_all(", ".join(_LEFT_OUT)):
+        plain = tree.create_element("span")
+        while field.first_child is not None:
+            plain.append_child(field.first_child)
+        field.parent.replace_child(plain, field)
+    for title in tree.document.query_selector_all("head > title") if settings.title else ():
+        heading = tree.create_element("h1")
+        heading.text = title.text
+        tree.body.insert_before(heading, tree.body.first_child)
+    return tree
 
 
 def _trafilatura(settings: ExtractionSettings) -> Callable[[str], str]:
