@@ -139,6 +139,38 @@ def test_a_corpus_is_compared_with_an_earlier_one_that_stays_as_it_is(tmp_path):
     ] == []
 
 
+def test_only_the_new_corpus_is_counted_when_its_documents_join_many_of_an_earlier_one(tmp_path):
+    """Each new document is like three old ones, which are no business of the new corpus."""
+    base = [" ".join(f"{topic}{word}" for word in range(60)) for topic in ("river", "engine", "forest")]
+    old = Documents(tmp_path / "old", {f"old{n}": f"{base[n % 2]} end{n}" for n in range(6)}).write()
+    new = Documents(tmp_path / "new", {"new0": f"{base[0]} last", "new1": f"{base[1]} last", "new2": base[2]}).write()
+    FuzzyDeduplicationWorkflow(**old.paths(), **SMALL, perform_removal=False).run()
+    workflow = FuzzyDeduplicationWorkflow(**new.paths(), **SMALL, compare_with=old.paths()["cache_path"])
+    result = workflow.run()
+    assert (result.documents, result.kept, result.removed) == (3, 1, 2)
+    assert (result.clusters, result.largest_cluster) == (2, 2)
+    assert ids_in(new.paths()["output_path"]) == ["new2"]
+    assert "3 documents: 1 kept, 2 removed" in result.report()
+    assert result.to_dict()["kept"] == 1
+    overview = json.loads((Path(new.paths()["cache_path"]) / "overview.json").read_text())
+    assert overview["cluster_sizes"] == {"2": 2}
+    assert sum(overview["similarity"]["counts"]) == 2
+    kept_there = {"old0", "old1"}  # the others were removed from the earlier corpus
+    assert {row["id"]: row["kept_id"] in kept_there for row in duplicates(result)} == {"new0": True, "new1": True}
+
+
+def test_the_document_kept_in_place_of_another_was_not_removed_from_the_earlier_corpus(tmp_path):
+    texts = {"a": " ".join(f"word{n}" for n in range(80))}
+    texts["b"] = texts["a"].replace("word3 ", "other3 ")
+    texts["c"] = texts["b"].replace("word70 ", "other70 ").replace("word71 ", "other71 ")
+    old = Documents(tmp_path / "old", {"a": texts["a"], "b": texts["b"]}).write()
+    new = Documents(tmp_path / "new", {"c": texts["c"]}).write()
+    first = FuzzyDeduplicationWorkflow(**old.paths(), **SMALL).run()
+    assert [(row["id"], row["kept_id"]) for row in duplicates(first)] == [("b", "a")]
+    result = FuzzyDeduplicationWorkflow(**new.paths(), **SMALL, compare_with=old.paths()["cache_path"]).run()
+    assert [(row["id"], row["kept_id"]) for row in duplicates(result)] == [("c", "a")]
+
+
 def test_an_index_with_other_parameters_is_refused(documents):
     FuzzyDeduplicationWorkflow(**documents.paths("a"), **SMALL).run()
     cache = documents.paths("a")["cache_path"]

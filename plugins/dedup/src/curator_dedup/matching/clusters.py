@@ -20,7 +20,7 @@ KeepRule = Literal["first", "longest", "best"]
 
 @dataclass(frozen=True)
 class Clusters:
-    """All documents that have duplicates.
+    """All documents that have duplicates; of a corpus that is only compared with, those that stand for others.
 
     Args:
         members: Their numbers, sorted.
@@ -70,7 +70,7 @@ def make_clusters(
         roots: From :func:`components`.
         preference: A number per document: the highest is kept, the first of equal ones. The first unless given.
         is_fixed: Documents that must not be removed (those of a corpus that is only compared with): where a cluster has
-            one, the first of them stands for all others.
+            any, the first of them stands for all that are not fixed, and the others are left out.
     """
     joined = np.flatnonzero(roots != np.arange(len(roots)))
     is_member = np.zeros(len(roots), bool)
@@ -88,10 +88,21 @@ def make_clusters(
         keys.append(~is_fixed[members])
     keys.append(of_members)
     order = np.lexsort(keys)  # by cluster, then the best first
-    ordered = of_members[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
+    if is_fixed is not None:
+        order = order[_are_first(of_members[order]) | ~is_fixed[members[order]]]
+    begins = np.flatnonzero(_are_first(of_members[order]))
     counts = np.diff(np.append(begins, len(order)))
-    kept, sizes = np.empty_like(members), np.empty_like(members)
-    kept[order] = np.repeat(members[order[begins]], counts)
-    sizes[order] = np.repeat(counts, counts)
-    return Clusters(members, kept, sizes)
+    best = np.repeat(members[order[begins]], counts)
+    by_number = np.argsort(order)
+    return Clusters(members[order][by_number], best[by_number], np.repeat(counts, counts)[by_number])
+
+
+def _are_first(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each of some sorted values whether it is the first of its kind.
+
+    >>> _are_first(np.array([3, 3, 5])).tolist()
+    [True, False, True]
+    """
+    are_first = np.ones(len(ordered), bool)
+    are_first[1:] = ordered[1:] != ordered[:-1]
+    return are_first

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from curator_core.io.filesystems import open_filesystem
 from curator_core.io.parquet import write_parquet
 from curator_dedup.arrays import load_array, save_array
+from curator_dedup.index import Index
 from curator_dedup.matching.clusters import Clusters
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def write_decisions(
     similarity: NDArray[np.float64] | None,
     *,
     place_ids: PlaceIds | None = None,
+    earlier: Sequence[str] = (),
 ) -> tuple[str, int]:
     """Write the clusters and the table of duplicates: ``id``, ``kept_id``, ``similarity``.
 
@@ -45,6 +47,7 @@ def write_decisions(
         batches: The batches of all corpora, numbered as the clusters are.
         similarity: For each member of a cluster, the highest similarity found with another; unknown where None.
         place_ids: Ids by file and place, where all documents have these; else they are looked up in the batches.
+        earlier: Caches of the corpora that this one is compared with, whose batches come first.
 
     Returns:
         The path of the table and its number of rows.
@@ -54,6 +57,7 @@ def write_decisions(
         is_removed = clusters.kept != clusters.members
         if place_ids is None:
             ids, kept_ids = _looked_up(clusters, is_removed, batches)
+            kept_ids = _still_there(kept_ids, clusters.kept[is_removed], earlier)
         else:
             ids, kept_ids = (place_ids.of(numbers[is_removed]) for numbers in (clusters.members, clusters.kept))
         values = pa.nulls(len(ids), pa.float64()) if similarity is None else pa.array(similarity[is_removed])
@@ -72,6 +76,22 @@ def _looked_up(
     place[clusters.members] = np.arange(len(ids))
     kept_place = place[clusters.kept[is_removed]]
     return ids.take(pa.array(np.flatnonzero(is_removed))), ids.take(pa.array(kept_place))
+
+
+def _still_there(kept_ids: pa.Array, kept: NDArray[np.int64], earlier: Sequence[str]) -> pa.Array:
+    """Put those kept there in the place of documents that were themselves removed from an earlier corpus."""
+    start = 0
+    for folder in earlier:
+        end = start + Index.read(folder).documents
+        filesystem, inner = open_filesystem(duplicates_path(folder))
+        if filesystem.exists(inner):  # not before the corpus was deduplicated itself
+            removed = read_columns(duplicates_path(folder), ["id", "kept_id"])
+            places = pc.index_in(kept_ids.cast(removed.schema.field("id").type), value_set=removed.column("id"))
+            are_gone = pc.and_(places.is_valid(), pa.array((start <= kept) & (kept < end)))
+            kept_there = removed.column("kept_id").take(places).combine_chunks().cast(kept_ids.type)
+            kept_ids = pc.if_else(are_gone, kept_there, kept_ids)
+        start = end
+    return kept_ids
 
 
 def duplicates_path(path: str) -> str:

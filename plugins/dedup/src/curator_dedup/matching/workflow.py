@@ -17,6 +17,7 @@ from curator_core.io.filesystems import is_local, open_filesystem
 from curator_core.pipeline import Pipeline
 from curator_core.stage import NodeInfo
 from curator_core.workflow import Workflow, WorkflowStep
+from curator_dedup.arrays import places_of
 from curator_dedup.corpus import Corpus
 from curator_dedup.held_keys import holding_keys, taken_keys
 from curator_dedup.held_tables import holding
@@ -304,7 +305,9 @@ class MatchingWorkflow(Workflow):
         batches = self.batches()
         are_places = self.id_field is None and not self.compare_with
         place_ids = PlaceIds(Numbering.read(self.numbering_path)) if are_places else None
-        path, removed = write_decisions(self.cache_path, clusters, batches, similarity, place_ids=place_ids)
+        path, removed = write_decisions(
+            self.cache_path, clusters, batches, similarity, place_ids=place_ids, earlier=self.compare_with
+        )
         texts = DocumentTexts(self.corpus, self.numbering_path, self.content_field, self.start)
         overview = make_overview(
             clusters, similarity, ids=lambda numbers: ids_of(numbers, batches).to_pylist(), texts=texts.of
@@ -354,5 +357,6 @@ def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[n
     highest = np.zeros(len(members))
     for first, second, similarity in pairs:
         for numbers in (first, second):
-            np.maximum.at(highest, np.searchsorted(members, numbers), np.asarray(similarity))
+            places, found = places_of(members, numbers)  # without documents of earlier corpora that stand for no other
+            np.maximum.at(highest, found, np.asarray(similarity)[places])
     return highest
