@@ -1,19 +1,23 @@
 """What `build` finds before anything runs."""
 
+from dataclasses import dataclass
+
 import pytest
 
 from curator_core import (
     CompositeStage,
     EmptyTask,
     FileGroupTask,
+    Filter,
     Pipeline,
     ProcessingStage,
     Resources,
     TableBatch,
     Task,
+    Verdict,
     processing_stage,
 )
-from curator_core.errors import PipelineError, UnknownNameError
+from curator_core.errors import CuratorError, PipelineError, UnknownNameError
 from curator_core.planner import build_plan, decompose
 from curator_core.stage_types import task_types
 
@@ -151,6 +155,53 @@ def test_composites_are_replaced_by_their_parts():
 def test_options_of_a_composite_go_to_the_part_that_bears_its_name():
     source, main = decompose(ReadAndCheck().with_(resources=Resources(cpus=4)))
     assert (source.resources.cpus, main.resources.cpus) == (1, 4)
+
+
+@dataclass
+class Below(Filter):
+    limit: int = 10
+
+    def judge(self, batch):
+        numbers = batch.series("n")
+        return Verdict(numbers, {"too_large": numbers >= self.limit})
+
+
+class ReadAndFilter(CompositeStage[EmptyTask, TableBatch]):
+    """Parts of which only some are filters, and none has its name."""
+
+    def decompose(self):
+        return [Source(["n"]).with_(name="source"), Below(8).with_(name="low"), Below(9).with_(name="high")]
+
+
+def test_options_of_filters_go_to_the_filters_of_a_composite():
+    source, low, high = decompose(ReadAndFilter().with_(save_dropped=True, max_attempts=2))
+    assert (low.save_dropped, high.save_dropped) == (True, True)
+    assert [part.max_attempts for part in (source, low, high)] == [2, 2, 2]
+
+
+def test_single_parts_of_a_composite_can_be_changed():
+    parts = {"low": {"limit": "5", "invert": True}, "source": {"batch_size": 4}}
+    source, low, high = decompose(ReadAndFilter().with_(parts=parts, save_dropped=True))
+    assert (source.batch_size, high.limit, high.invert) == (4, 9, False)
+    assert (low.name, low.limit, low.invert, low.save_dropped) == ("low", 5, True, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"parts": {"hihg": {"limit": 3}}}, r"unknown part of 'ReadAndFilter': 'hihg'; did you mean 'high'"),
+        ({"parts": {"low": {"limt": 3}}}, r"limt"),
+        ({"parts": {"low": {"limit": "many"}}}, r"many"),
+    ],
+)
+def test_parts_and_their_parameters_are_checked(options, message):
+    with pytest.raises(CuratorError, match=message):
+        decompose(ReadAndFilter().with_(**options))
+
+
+def test_an_option_that_no_part_has_is_refused():
+    with pytest.raises(PipelineError, match="no part of 'ReadAndCheck' has the option 'save_dropped'"):
+        decompose(ReadAndCheck().with_(save_dropped=True))
 
 
 def test_a_renamed_composite_renames_its_parts():

@@ -90,6 +90,27 @@ def test_hard_keeps_the_far_one_and_easy_the_near_one(run):
         assert removed & {"v30", "v31"} == {expected}
 
 
+@pytest.mark.parametrize("which", ["hard", "easy", "random"])
+def test_the_same_is_kept_whatever_the_files_are_called_and_in_which_order_they_come(tmp_path, which):
+    """An earlier step names its files after what it read, so that other folders mean another order."""
+    vectors = with_near_duplicates(400)
+    kept = []
+    for name, order in (("one", np.arange(480)), ("two", np.random.default_rng(1).permutation(480))):
+        source = write_vectors(tmp_path / name / "in", vectors[order], files=3, number=order)
+        workflow = SemanticDeduplicationWorkflow(
+            source,
+            str(tmp_path / name / "cache"),
+            str(tmp_path / name / "out"),
+            which_to_keep=which,
+            n_clusters=12,
+            eps=0.02,
+        )
+        workflow.run()
+        kept.append(sorted(pq.read_table(tmp_path / name / "out")["number"].to_pylist()))
+    assert kept[0] == kept[1]
+    assert len(kept[0]) < 480
+
+
 def test_rows_without_an_embedding_stay(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()

@@ -1,7 +1,10 @@
 """The quality filters drop what their published rules drop, for the reasons of datatrove."""
 
+import json
+
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import quality_oracle as oracle
 import spacy_oracle
@@ -9,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
+from curator_core.cli import main
 from curator_core.errors import ConfigError
 from curator_core.recording import Recording
 from curator_text import C4Quality, FinewebQuality, GopherQuality, GopherRepetition, Heuristics
@@ -254,6 +258,26 @@ def test_recipes_run_and_report_each_filter(recipe):
         if recipe == "fineweb"
         else PROSE
     ]
+
+
+def test_the_rows_that_the_filters_of_a_recipe_drop_are_kept_and_its_parts_can_be_changed(tmp_path, capsys):
+    rows = [PROSE, PROSE.partition("\n")[0], "word " * 30, None]  # the second has less than 50 words
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in rows))
+    (tmp_path / "p.yaml").write_text(f"""
+        version: 1
+        stages:
+          - text.read_jsonl: {{paths: {tmp_path}/in.jsonl}}
+          - text.heuristics: {{recipe: gopher}}
+            with: {{parts: {{text.gopher_quality: {{min_words: 2, min_stop_words: null}}}}}}
+          - text.write_jsonl: {{path: {tmp_path}/out}}
+    """)
+    command = ["run", str(tmp_path / "p.yaml"), "--run-dir", str(tmp_path / "run"), "--save-dropped", "--json"]
+    assert main(command) == 0
+    stages = {stage["name"]: stage for stage in json.loads(capsys.readouterr().out)["stages"]}
+    dropped = sum(sum(stage["dropped"].values()) for stage in stages.values())
+    kept = pq.read_table(tmp_path / "run" / "dropped")
+    assert stages["text.write_jsonl"]["rows_in"] + dropped == len(rows)
+    assert sorted(map(str, kept["text"].to_pylist())) == sorted(["None", "word " * 30])
 
 
 def test_unknown_recipe_and_unknown_words():

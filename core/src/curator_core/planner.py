@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import CuratorError, PipelineError, nearest
+from curator_core.errors import CuratorError, PipelineError, UnknownNameError, nearest
 from curator_core.plan import Plan, PlannedStage
 from curator_core.stage import CompositeStage, ProcessingStage, columns_of
 from curator_core.stage_types import is_known, is_table, task_types
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from curator_core.pipeline import Pipeline
 
@@ -35,16 +35,28 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
     """Replace a composite by its parts, down to stages that are not composite.
 
     Options given to the composite go to the part that bears its name, or to every part where none does; a new name
-    replaces the old one in the names of all parts.
+    replaces the old one in the names of all parts. ``parts`` says what is different for single ones.
+
+    Raises:
+        PipelineError: No part has an option, or there is no part of a name.
     """
     if not isinstance(stage, CompositeStage):
         return [stage]
     parts = [part for each in stage.decompose() for part in decompose(each)]
     old, new = type(stage).name, stage.name
     parts = [_renamed(part, old, new) for part in parts]
-    options = {name: value for name, value in stage.overrides.items() if name != "name"}
+    options = {name: value for name, value in stage.overrides.items() if name not in ("name", "parts")}
     main = [part for part in parts if part.name == new] or parts
-    return [_with_supported(part, options) if part in main else part for part in parts]
+    for name in options:
+        if not any(name in part.options for part in parts):
+            raise PipelineError(f"no part of {new!r} has the option {name!r}", stage=new, fix="leave it out")
+    parts = [_with_supported(part, options, main) for part in parts]
+    changes = stage.parts or {}
+    names = [part.name for part in parts]
+    unknown = [name for name in changes if name not in names]
+    if unknown:
+        raise UnknownNameError(f"part of {new!r}:", unknown[0], names, fix=f"its parts: {', '.join(names)}")
+    return [_changed(part, changes.get(part.name, {})) for part in parts]
 
 
 def _renamed(part: ProcessingStage[Any, Any], old: str, new: str) -> ProcessingStage[Any, Any]:
@@ -52,9 +64,31 @@ def _renamed(part: ProcessingStage[Any, Any], old: str, new: str) -> ProcessingS
     return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and old != new else part
 
 
-def _with_supported(part: ProcessingStage[Any, Any], options: dict[str, Any]) -> ProcessingStage[Any, Any]:
-    supported = {name: value for name, value in options.items() if name in part.options}
+def _with_supported(
+    part: ProcessingStage[Any, Any], options: dict[str, Any], main: Sequence[ProcessingStage[Any, Any]]
+) -> ProcessingStage[Any, Any]:
+    """Give a part the options that it has, unless they are for others: for the main parts, where one has them."""
+    supported = {
+        name: value
+        for name, value in options.items()
+        if name in part.options and (part in main or not any(name in each.options for each in main))
+    }
     return part.with_(**supported) if supported else part
+
+
+def _changed(part: ProcessingStage[Any, Any], values: Mapping[str, Any]) -> ProcessingStage[Any, Any]:
+    """Return a part with other options, or made anew with other parameters."""
+    from curator_core.config.params import build_stage, params_of
+    from curator_core.config.signature import parameters_of
+
+    if not values:
+        return part
+    params = {name: value for name, value in values.items() if name in parameters_of(type(part))}
+    options = {name: value for name, value in values.items() if name not in params}
+    if not params:
+        return part.with_(**options)
+    params = params_of(part, with_defaults=False) | params
+    return build_stage(type(part), part.name, params, part.overrides | options)
 
 
 def _check_names(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:

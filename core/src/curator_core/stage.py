@@ -192,8 +192,17 @@ class ProcessingStage(ABC, Generic[X, Y]):
 class CompositeStage(ProcessingStage[X, Y]):
     """A stage that stands for several: the planner replaces it by what :meth:`decompose` returns.
 
-    Options given to the composite go to the part that bears its name, or to every part where none does.
+    Options given to the composite go to the part that bears its name, or to every part where none does; those that only
+    some stages have, such as ``save_dropped`` of filters, to the parts that have them.
     """
+
+    tag: bool = False
+    invert: bool = False
+    save_dropped: bool = False
+    parts: dict[str, dict[str, Any]] | None = None
+    """Parameters and options of single parts, by their names: ``{"text.gopher_quality": {"min_words": 20}}``."""
+
+    options: ClassVar[tuple[str, ...]] = (*ProcessingStage.options, "tag", "invert", "save_dropped", "parts")
 
     @abstractmethod
     def decompose(self) -> list[ProcessingStage[Any, Any]]:

@@ -167,8 +167,11 @@ def _check_options(name: str, given: Mapping[str, Any]) -> None:
 
 
 def _save_dropped(pipeline: Pipeline) -> None:
+    from curator_core.planner import decompose
+
     pipeline.stages = [
-        stage.with_(save_dropped=True) if "save_dropped" in stage.options else stage for stage in pipeline.stages
+        stage.with_(save_dropped=True) if any("save_dropped" in part.options for part in decompose(stage)) else stage
+        for stage in pipeline.stages
     ]
 
 

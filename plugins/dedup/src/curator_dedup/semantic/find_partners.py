@@ -13,6 +13,7 @@ from curator_core.io.parquet import write_parquet
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
 from curator_dedup.arrays import load_array
+from curator_dedup.semantic.vectors import drawn
 from curator_dedup.shuffle_file import partition_tasks, read_partition
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
         joined = pa.concat_tables(tables).combine_chunks()
         documents, clusters, near = (joined.column(name).to_numpy() for name in ("document", "cluster", "similarity"))
         vectors = _matrix(joined.column("vector"))
-        order = np.lexsort((documents, self._preference(documents, near), clusters))
+        order = np.lexsort((documents, self._preference(documents, near, vectors), clusters))
         begins = np.flatnonzero(np.diff(clusters[order], prepend=-1))
         results = []
         for begin, end in zip(begins, np.append(begins[1:], len(order)), strict=True):
@@ -118,7 +119,7 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
         found = [np.concatenate(each) for each in zip(*results, strict=True)]
         return found[0], found[1], found[2]
 
-    def _preference(self, documents: Any, near: Any) -> Any:
+    def _preference(self, documents: Any, near: Any, vectors: Any) -> Any:
         """Return what rows are sorted by within a cluster: the lowest is kept first."""
         if self.which_to_keep == "hard":
             return near
@@ -128,10 +129,7 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
             assert self._scores is not None
             scores = np.asarray(self._scores)[documents]
             return -np.where(np.isnan(scores), -np.inf, scores)
-        with np.errstate(over="ignore"):
-            mixed = (documents.astype(np.uint64) + np.uint64(self.seed)) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(29)
-            return mixed * np.uint64(0xBF58476D1CE4E5B9)
+        return drawn(vectors, self.seed)
 
 
 def _matrix(column: pa.ChunkedArray) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from curator_core.tasks import TableBatch
 
-__all__ = ["unit_vectors"]
+__all__ = ["drawn", "unit_vectors"]
 
 _TINY = 1e-15
 """The squares of shorter vectors are too small for 32 bits."""
@@ -66,3 +66,17 @@ def _width(array: Any, field: str) -> int:
             fix="embed all rows with the same model",
         )
     return int(lengths[0]) if len(lengths) else 0
+
+
+def drawn(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
+    """Return a random number from 0 to 1 for each vector, which depends on the vector and the seed alone.
+
+    What is chosen by it is the same whatever files the rows are in, and in which order: the files of an earlier step
+    have names that depend on the folder that it read.
+    """
+    weights = np.random.Generator(np.random.PCG64(seed)).integers(1 << 63, size=vectors.shape[1], dtype=np.uint64)
+    bits = np.ascontiguousarray(vectors).view(np.uint32).astype(np.uint64)
+    mixed: NDArray[np.uint64] = (bits * (2 * weights + np.uint64(1))).sum(1, dtype=np.uint64)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(11)) / float(1 << 53)

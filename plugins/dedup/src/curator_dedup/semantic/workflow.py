@@ -19,6 +19,7 @@ from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.semantic.assign import AssignClusters
 from curator_dedup.semantic.decide import clusters_of_partners
 from curator_dedup.semantic.find_partners import FindPartners, ListClusters
+from curator_dedup.semantic.vectors import drawn
 from curator_dedup.semantic.write_vectors import WriteSample
 from curator_dedup.shuffle_file import partitions_for
 
@@ -180,8 +181,7 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
             )
         wanted = min(max(1, sum(table.num_rows for table in tables)), max(1, clusters * _SAMPLE_PER_CLUSTER))
         sample = _matrix(tables)
-        generator = np.random.Generator(np.random.PCG64(self.seed))
-        sample = sample[np.sort(generator.permutation(len(sample))[:wanted])]
+        sample = sample[np.argsort(drawn(sample, self.seed), kind="stable")[:wanted]]
         centres = (
             spherical_kmeans(sample, clusters, iterations=self.iterations, seed=self.seed, device=self.device)
             if len(sample)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curator_dedup.matching.keyed_documents import WriteKeys
-from curator_dedup.semantic.vectors import unit_vectors
+from curator_dedup.semantic.vectors import drawn, unit_vectors
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
@@ -39,9 +39,7 @@ class WriteSample(WriteKeys):
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return vectors that were drawn, in the place of keys."""
         vectors, is_there = unit_vectors(batch, self.content_field)
-        digits = [self.seed & 0xFFFFFFFF, *batch.task_id.encode()]
-        drawn = np.random.Generator(np.random.PCG64(np.random.SeedSequence(digits))).random(len(vectors))
-        chosen = np.flatnonzero(is_there & (drawn < self.share))
+        chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.share))
         width = vectors.shape[1]
         values = pa.array(vectors[chosen].reshape(-1))
         columns: dict[str, Any] = {
