@@ -162,7 +162,12 @@ def test_whitespace_keeps_words_and_leaves_single_spaces(text):
 
 @given(text=MESSY | st.text(st.sampled_from("htTpsw:/.\x1c a\u00a0é")) | st.just("a http://b.c/d, WWW.e\u2003f"))
 def test_urls_as_nemo_curator_removes_them(text):
-    assert apply(RemoveUrls(), [text]) == [re.sub(r"https?://\S+|www\.\S+", "", text, flags=re.IGNORECASE)]
+    known = r"https?://\S+|s?ftps?://\S+|www\.\S+"
+    assert apply(RemoveUrls(), [text]) == [re.sub(known, "", text, flags=re.IGNORECASE)]
+
+
+def test_nothing_is_left_of_an_address_of_ftp():
+    assert apply(RemoveUrls(), ["a ftp://www.example.org/x b SFTP://host/y c"]) == ["a  b  c"]
 
 
 @given(text=st.text(st.sampled_from("*_[]()ab \n")))

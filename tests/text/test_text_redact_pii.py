@@ -21,6 +21,16 @@ POSITIVE = {
         "[ANN@EXAMPLE.COM], [bob99@host-name.io]; [c%d@e.fr]",
         "Ünï [info@example.org]ü",
         "邮箱[li@example.cn]。",
+        "[josé.garcía@correo.es]",
+        "[jose\u0301@correo.es]",
+        "пишите: [иван@почта.рф]",
+        "[info@müller.example]",
+        "[x@xn--mller-kva.xn--p1ai]",
+        "[root@192.168.1.1], [bob@8.8.8.8]",
+    ],
+    "login": [
+        "https://[ann:s3cret]@example.org/x",
+        "postgres://[user:p%40ss]@db.internal:5432/x and ftp://[me:you]@host",
     ],
     "ip_address": [
         "from [81.2.69.142] at",
@@ -175,7 +185,14 @@ HARD_NEGATIVE = [
     "foo@bar",
     "@media (min-width)",
     "x@y.z",
+    "https://example.org:8080/@ann",
+    "https://example.org/a:b@c",
 ]
+
+
+def test_an_address_may_name_its_machine_in_brackets():
+    texts = ["to admin@[10.0.0.1].", "a@[IPv6:2001:db8::1]"]
+    assert redact(texts)["text"] == ["to <email>.", "<email>"]
 
 
 def redact(texts, **options):

@@ -10,7 +10,7 @@ STAGES = (
     StageSpec(
         "redact_pii",
         target="curator_text.privacy.redact_pii:RedactPii",
-        summary="Replace e-mail and IP addresses, phone, card and account numbers and API keys.",
+        summary="Replace e-mail and IP addresses, phone, card and account numbers, API keys and logins.",
         kind="modifier",
     ),
     StageSpec(

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["URL", "RemoveUrls"]
 
-URL = r"(?i:https?://|www\.)[^\s\x1c-\x1f]+"
-"""A web address as NeMo Curator's ``UrlRemover`` sees it: what begins like one, up to the next whitespace."""
+URL = r"(?i:(?:https?|s?ftps?)://|www\.)[^\s\x1c-\x1f]+"
+"""An address as NeMo Curator's ``UrlRemover`` sees it, what begins like one up to the next whitespace, and of FTP too."""
 
 
 @dataclass
 class RemoveUrls(TextModifier):
-    """Remove everything that begins with ``http://``, ``https://`` or ``www.``, up to the next whitespace.
+    """Remove everything that begins with ``http://``, ``https://``, ``ftp://`` or ``www.``, up to the next whitespace.
 
-    With default parameters this is NeMo Curator's ``UrlRemover``: marks that follow an address go with it, and the
-    spaces around it stay.
+    With default parameters this is NeMo Curator's ``UrlRemover``, which knows no FTP and leaves the beginning of
+    ``ftp://www.…``: marks that follow an address go with it, and the spaces around it stay.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["See https://example.org/a?b=1 and www.example.com."]})

@@ -10,11 +10,23 @@ if TYPE_CHECKING:
 
     from curator_text.privacy.spans import Span
 
-__all__ = ["EMAIL_SCREEN", "PHONE_SCREEN", "find_emails", "find_phones"]
+__all__ = ["EMAIL_SCREEN", "LOGIN_SCREEN", "PHONE_SCREEN", "find_emails", "find_logins", "find_phones"]
 
-EMAIL_SCREEN = r"[A-Za-z0-9_%+-]@[A-Za-z0-9]"
-_LOCAL = re.compile(r"[A-Za-z0-9._%+\-]{1,64}\Z")
-_DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+([A-Za-z]{2,24})(?![A-Za-z0-9_-])")
+EMAIL_SCREEN = r"[\p{L}\p{M}\p{N}_%+-]@[\p{L}\p{N}\[]"
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
+    r"\U00020000-\U0003ffff"
+)
+"""Letters of scripts that put no space between words: there, what stands before an address is not part of it."""
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])"
+_LOCAL = re.compile(rf"(?:{_LETTER}|[._%+\-]){{1,64}}\Z")
+_DOMAIN = re.compile(
+    rf"(?:{_LETTER}(?:(?:{_LETTER}|-){{0,61}}{_LETTER})?\.)+"
+    rf"(xn--[a-z0-9-]{{2,59}}|[A-Za-z]{{2,24}}|[^\W\d_A-Za-z{_UNSPACED}]{{2,24}})(?![A-Za-z0-9_-])"
+    r"|()(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])"
+    r"|()\[(?:IPv6:)?[0-9A-Fa-f:.]{2,45}\]"
+)
+"""A name, of which the last part is the first group, or the address of a machine."""
 _FILE_ENDINGS = frozenset(
     {"bmp", "css", "gif", "htm", "html", "ico", "jpeg", "jpg", "js", "json", "map", "md", "mjs", "php", "png", "py"}
     | {"svg", "ts", "txt", "webp"}
@@ -33,12 +45,30 @@ def find_emails(text: str) -> Iterator[Span]:
         end = at + 1
         local = _LOCAL.search(text, max(0, at - 64), at)
         domain = _DOMAIN.match(text, at + 1)
-        if local and domain and domain[1].lower() not in _FILE_ENDINGS:
+        if local and domain and (domain[1] or "").lower() not in _FILE_ENDINGS:
             begin = local.start() + len(local[0]) - len(local[0].lstrip("."))
             if begin < at and text[at - 1] != ".":
                 end = domain.end()
                 yield begin, end
         at = text.find("@", end)
+
+
+LOGIN_SCREEN = "://[^/@]*@"
+_LOGIN = re.compile(r"[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)")
+
+
+def find_logins(text: str) -> Iterator[Span]:
+    """Yield where names and passwords of web addresses are.
+
+    >>> [text[a:b] for text in ["postgres://ann:s3cret@db.example.org/x"] for a, b in find_logins(text)]
+    ['ann:s3cret']
+    """
+    at = text.find("://")
+    while at >= 0:
+        login = _LOGIN.match(text, at + 3)
+        if login:
+            yield login.span()
+        at = text.find("://", at + 3)
 
 
 _CUES = (

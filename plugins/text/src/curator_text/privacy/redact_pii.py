@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PiiKind", "RedactPii", "find_pii"]
 
-PiiKind = Literal["api_key", "email", "iban", "credit_card", "us_ssn", "ip_address", "phone"]
+PiiKind = Literal["api_key", "login", "email", "iban", "credit_card", "us_ssn", "ip_address", "phone"]
 
 _Finder: TypeAlias = "tuple[str, Callable[[str], Iterator[Span]]]"
 
 _FINDERS: dict[PiiKind, _Finder] = {
     "api_key": (api_keys.API_KEY_SCREEN, api_keys.find_api_keys),
+    "login": (contact_data.LOGIN_SCREEN, contact_data.find_logins),
     "email": (contact_data.EMAIL_SCREEN, contact_data.find_emails),
     "iban": (account_numbers.IBAN_SCREEN, account_numbers.find_ibans),
     "credit_card": (account_numbers.CARD_SCREEN, account_numbers.find_cards),
@@ -40,12 +41,12 @@ _FINDERS: dict[PiiKind, _Finder] = {
 """For each kind, a search that finds the lines that can hold one, and a function that finds where it is. In this
 order: of finds that overlap, the kind that can be told with more certainty counts."""
 
-_DEFAULT_KINDS: tuple[PiiKind, ...] = ("api_key", "email", "iban", "credit_card", "ip_address", "phone")
+_DEFAULT_KINDS: tuple[PiiKind, ...] = ("api_key", "login", "email", "iban", "credit_card", "ip_address", "phone")
 
 
 @dataclass
 class RedactPii(ProcessingStage[TableBatch, TableBatch]):
-    """Replace e-mail addresses, IP addresses, telephone, card and account numbers and API keys.
+    """Replace e-mail and IP addresses, telephone, card and account numbers, API keys and logins of web addresses.
 
     What has a checksum is checked (IBAN, credit cards), what has a known form must have it, and what only looks like
     digits must be announced ("Tel."), so that versions, ISBNs, dates and hashes stay. Everything else in a document
