@@ -8,6 +8,7 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError
+from curator_core.registry import default_registry
 from curator_text import (
     DocumentBatch,
     ReadJsonl,
@@ -51,6 +52,20 @@ def test_statistics_by_group_are_merged_when_the_run_ends(tmp_path):
     text = (tmp_path / "s" / "summary.txt").read_text()
     assert "lang = de: 102" in text
     assert "words" in text
+
+
+class OwnStatistics(Statistics):
+    """Defined elsewhere than in curator-text."""
+
+
+@pytest.mark.parametrize("kind", [Statistics, OwnStatistics])
+def test_a_summary_is_written_without_the_plugin_and_for_a_subclass(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("CURATOR_DISABLE_PLUGINS", "text")
+    default_registry.cache_clear()
+    batch = DocumentBatch(data={"text": ["a b", "c"]})
+    Pipeline(stages=[kind(str(tmp_path))]).run(LocalExecutor(), initial_tasks=[batch])
+    default_registry.cache_clear()
+    assert json.loads((tmp_path / "summary.json").read_text())["rows"] == 2
 
 
 def test_statistics_leave_rows_alone_and_count_what_has_no_number(tmp_path):

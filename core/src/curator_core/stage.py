@@ -126,6 +126,12 @@ class ProcessingStage(ABC, Generic[X, Y]):
     def teardown(self) -> None:
         """Release what :meth:`setup` opened."""
 
+    def finish(self) -> None:
+        """Do what is to be done once when a run has ended, successful or not, in the driver: merge what workers wrote.
+
+        Called after the workers have ended, on the stage of the plan, which was never set up.
+        """
+
     def inputs(self) -> Columns:
         """Name the columns this stage reads (or ``(task attributes, columns)``)."""
         return []

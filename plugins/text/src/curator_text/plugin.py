@@ -9,7 +9,6 @@ from curator_core.specs import TaskTypeSpec
 from curator_text.catalogue import STAGES
 
 if TYPE_CHECKING:
-    from curator_core.plan import Plan
     from curator_core.specs import StageSpec
 
 CURATOR_API = (1, 0)
@@ -23,12 +22,3 @@ def curator_stages() -> list[StageSpec]:
 @hookimpl
 def curator_task_types() -> list[TaskTypeSpec]:
     return [TaskTypeSpec("DocumentBatch", target="curator_text.batch:DocumentBatch", summary="A table of documents.")]
-
-
-@hookimpl
-def curator_run_finished(plan: Plan) -> None:
-    """Let stages that gather statistics merge what their workers have written."""
-    for planned in plan.stages:
-        summarize = getattr(planned.stage, "summarize", None)
-        if callable(summarize) and type(planned.stage).__module__.startswith("curator_text."):
-            summarize()

@@ -109,8 +109,8 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         write_json(f"{self._parts}/{self._file_stem(task.task_id)}.json", {"by": self.by, "groups": groups})
         return task
 
-    def summarize(self) -> None:
-        """Merge the parts into a summary. Called in the driver when a run has ended."""
+    def finish(self) -> None:
+        """Merge the parts into a summary."""
         write_summary(self.path)
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:

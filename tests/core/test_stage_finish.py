@@ -1,0 +1,65 @@
+"""What a stage does in the driver when a run has ended."""
+
+import json
+
+import pytest
+
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core.errors import StageError
+
+
+class Tally(ProcessingStage[Task, Task]):
+    """Leaves a file for each task, and counts them at the end."""
+
+    def __init__(self, folder) -> None:
+        self.folder = folder
+
+    def process(self, task):
+        if task.data == "bad":
+            raise ValueError("bad")
+        (self.folder / f"{task.task_id}.part").touch()
+        return task
+
+    def finish(self):
+        (self.folder / "total").write_text(str(len(list(self.folder.glob("*.part")))))
+
+
+class CannotFinish(ProcessingStage[Task, Task]):
+    def process(self, task):
+        return task
+
+    def finish(self):
+        raise OSError("no space")
+
+
+def tasks(*values):
+    return [Task(data=value) for value in values]
+
+
+def test_a_stage_finishes_in_the_driver_when_all_is_done(tmp_path):
+    Pipeline(stages=[Tally(tmp_path)]).run(LocalExecutor(threads=2), initial_tasks=tasks(1, 2, 3))
+    assert (tmp_path / "total").read_text() == "3"
+
+
+def test_a_stage_finishes_what_a_failing_run_has_done(tmp_path):
+    with pytest.raises(StageError, match="bad"):
+        Pipeline(stages=[Tally(tmp_path)]).run(LocalExecutor(on_error="raise"), initial_tasks=tasks(1, "bad"))
+    assert (tmp_path / "total").read_text() == "1"
+
+
+def test_a_stage_that_cannot_finish_fails_the_run_after_all_others_had_their_turn(tmp_path):
+    run_dir = tmp_path / "run"
+    with pytest.raises(StageError, match=r"stage 'CannotFinish' could not finish: OSError: no space") as caught:
+        Pipeline(stages=[CannotFinish(), Tally(tmp_path)]).run(
+            LocalExecutor(), initial_tasks=tasks(1, 2), run_dir=run_dir
+        )
+    assert isinstance(caught.value.__cause__, OSError)
+    assert (tmp_path / "total").read_text() == "2"
+    assert json.loads((run_dir / "result.json").read_text())["stages"][0]["tasks_out"] == 2
+
+
+def test_the_failure_of_a_run_is_not_hidden_by_a_stage_that_cannot_finish(tmp_path):
+    with pytest.raises(StageError, match="failed on task 0: ValueError: bad"):
+        Pipeline(stages=[CannotFinish(), Tally(tmp_path)]).run(
+            LocalExecutor(on_error="raise"), initial_tasks=tasks("bad")
+        )
