@@ -1,6 +1,8 @@
 """Headers of the common formats, read without Pillow, say what Pillow says; damage is noticed."""
 
 import random
+import struct
+import zlib
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from curator_core import TableBatch
 from curator_core.errors import ConfigError, DataError
 from curator_image import AspectFilter
 from curator_image.common_headers import read_common_header, read_jpeg_frame
+from curator_image.decoding import decode_rgb
 from curator_image.headers import ImageHeader, open_image, read_header
 
 CASES = [
@@ -37,8 +40,30 @@ def test_headers_are_those_of_pillow(file_format, mode, options, size):
 @pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP"])
 def test_common_formats_are_read_without_pillow(file_format):
     assert read_common_header(memoryview(encoded(Image.new("RGB", (37, 21)), file_format))) == (
-        37, 21, file_format, "RGB",
+        37, 21, file_format, "RGB", 1,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"lossless": True}], ids=["usual", "lossless"])
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_sizes_are_those_of_the_upright_image(file_format, orientation, options):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(Image.new("RGB", (64, 48)), file_format, exif=exif, **(options if file_format == "WEBP" else {}))
+    header = read_header(data)
+    assert (header.width, header.height) == ((48, 64) if orientation >= 5 else (64, 48))
+    assert decode_rgb(data).shape[:2] == (header.height, header.width)
+
+
+def test_the_orientation_of_a_png_may_stand_behind_its_pixels():
+    data = encoded(Image.new("RGB", (64, 48)), "PNG")
+    body = b"eXIfMM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    end = data.rindex(b"IEND") - 4
+    turned = data[:end] + chunk + data[end:]
+    assert read_header(turned) == ImageHeader(48, 64, "PNG", "RGB", 6)
+    assert decode_rgb(turned).shape[:2] == (64, 48)
 
 
 @given(orientation=st.integers(1, 8), text=st.text(max_size=50))

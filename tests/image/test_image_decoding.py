@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 from picture_files import encoded, scene
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms, ImageOps
 
 from curator_core.errors import DataError
 from curator_image import decoding
@@ -54,6 +54,15 @@ def test_cmyk_becomes_rgb():
     for file_format, tolerance in (("TIFF", 1), ("JPEG", 6)):
         assert close(decode_rgb(encoded(image, file_format)), image.convert("RGB"), tolerance)
     assert decode_grey(encoded(image.resize((2000, 1500)), "JPEG"), side=100).size == (250, 188)
+
+
+def test_lab_becomes_rgb_and_grey():
+    image = scene(width=80, height=60)
+    profiles = ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB")
+    lab = ImageCms.profileToProfile(image, *profiles, outputMode="LAB")
+    data = encoded(lab, "TIFF")
+    assert close(decode_rgb(data), image, 12)
+    assert close(np.asarray(decode_grey(data, side=400)), image.convert("L"), 12)
 
 
 def test_of_animations_the_first_frame_counts():

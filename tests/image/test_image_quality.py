@@ -32,6 +32,16 @@ def run(batch, *stages):
     return Pipeline(stages=list(stages)).run(LocalExecutor(), initial_tasks=[batch])
 
 
+def test_with_tag_all_measures_are_columns():
+    stage = QualityFilter(tag=True)
+    (out,) = run(images(encoded(scene(), "JPEG"), encoded(Image.new("RGB", (300, 300)), "JPEG")), stage)
+    rows = out.data.to_pylist()
+    assert [row["quality_filter_reason"] for row in rows] == [None, "low_entropy"]
+    assert rows[0]["quality_filter_sharpness"] == rows[0]["quality_filter_score"] > 20
+    assert (rows[1]["quality_filter_brightness"], rows[1]["quality_filter_entropy"]) == (0, 0)
+    assert set(stage.outputs()) == set(out.data.column_names) - {"bytes", "name", SOURCE_COLUMN, ROW_COLUMN}
+
+
 def bits_between(one, other):
     return (one ^ other).bit_count()
 

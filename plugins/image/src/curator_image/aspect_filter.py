@@ -17,9 +17,9 @@ __all__ = ["AspectFilter"]
 class AspectFilter(HeaderFilter):
     """Keep images whose width divided by their height is within limits; no pixel is decoded.
 
-    The score is that ratio, as the pixels are stored: a photo that EXIF data turns counts as it lies in the file. The
-    limits follow DataComp's basic filter (Gadre et al. 2023): the longer side at most three times the shorter one. An
-    unreadable image is quarantined.
+    The score is that ratio, of the upright image: a photo that EXIF data turns counts as it is shown. The limits follow
+    DataComp's basic filter (Gadre et al. 2023): the longer side at most three times the shorter one. An unreadable
+    image is quarantined.
 
     >>> from io import BytesIO
     >>> from PIL import Image

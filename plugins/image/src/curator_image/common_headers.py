@@ -8,7 +8,7 @@ import zlib
 
 from curator_core.errors import DataError
 
-__all__ = ["JpegFrame", "read_common_header", "read_jpeg_frame"]
+__all__ = ["JpegFrame", "read_common_header", "read_jpeg_frame", "read_orientation"]
 
 _PNG_MODES = {
     (0, 1): "1", (0, 2): "L", (0, 4): "L", (0, 8): "L", (0, 16): "I;16",
@@ -19,15 +19,16 @@ _JPEG_MODES = {1: "L", 3: "RGB", 4: "CMYK"}
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PROGRESSIVE_MARKERS = frozenset({0xC2, 0xC6, 0xCA, 0xCE})
 _MAX_SEGMENTS = 1000
+_MAX_CHUNKS = 1_000_000
 _ORIENTATION_TAG = 0x0112
 
-CommonHeader = tuple[int, int, str, str]
+CommonHeader = tuple[int, int, str, str, int]
 JpegFrame = tuple[int, int, int, bool, int]
 """Width, height, number of components, whether it is progressive, and its EXIF orientation."""
 
 
 def read_common_header(data: memoryview) -> CommonHeader | None:
-    """Return width, height, format and mode; None where Pillow has to look.
+    """Return width, height, format, mode and EXIF orientation; None where Pillow has to look.
 
     Raises:
         DataError: It is one of these formats, and damaged.
@@ -35,12 +36,38 @@ def read_common_header(data: memoryview) -> CommonHeader | None:
     start = bytes(data[:30])
     if start.startswith(b"\xff\xd8\xff"):
         frame = read_jpeg_frame(data)
-        return None if frame is None else (frame[0], frame[1], "JPEG", _JPEG_MODES[frame[2]])
+        return None if frame is None else (frame[0], frame[1], "JPEG", _JPEG_MODES[frame[2]], frame[4])
     if start.startswith(b"\x89PNG\r\n\x1a\n"):
         return _png(data)
     if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
-        return _webp(start, len(data))
+        return _webp(start, data)
     return None
+
+
+def read_orientation(data: memoryview) -> int:
+    """Return the EXIF orientation of a PNG or WebP, which may stand behind the pixels; 1 where there is none."""
+    start = bytes(data[:12])
+    if start.startswith(b"\x89PNG"):
+        exif = _chunk(data, 8, b"eXIf", order=">", name_first=False, trailer=4)
+    elif start[:4] == b"RIFF" and start[8:] == b"WEBP":
+        exif = _chunk(data, 12, b"EXIF", order="<", name_first=True, trailer=0)
+    else:
+        return 1
+    return _orientation(exif.removeprefix(b"Exif\0\0")) or 1
+
+
+def _chunk(data: memoryview, position: int, wanted: bytes, *, order: str, name_first: bool, trailer: int) -> bytes:
+    """Return the content of a chunk; nothing where there is none before the file ends or is damaged."""
+    for _ in range(_MAX_CHUNKS):
+        head = bytes(data[position : position + 8])
+        if len(head) < 8:
+            break
+        name, length = (head[:4], head[4:]) if name_first else (head[4:], head[:4])
+        size = struct.unpack(f"{order}I", length)[0]
+        if name == wanted:
+            return bytes(data[position + 8 : position + 8 + size])
+        position += 8 + size + trailer + (size % 2 if name_first else 0)  # those of RIFF are padded
+    return b""
 
 
 def _png(data: memoryview) -> CommonHeader | None:
@@ -51,19 +78,20 @@ def _png(data: memoryview) -> CommonHeader | None:
     if zlib.crc32(chunk[4:21]) != int.from_bytes(chunk[21:25], "big"):
         raise DataError("the image header is damaged: the checksum of the PNG header does not fit")
     mode = _PNG_MODES.get((colour, depth))
-    return None if mode is None else (width, height, "PNG", mode)
+    return None if mode is None else (width, height, "PNG", mode, read_orientation(data))
 
 
-def _webp(start: bytes, size_bytes: int) -> CommonHeader | None:
-    if int.from_bytes(start[4:8], "little") + 8 > size_bytes + 1:  # the last byte may be missing padding
+def _webp(start: bytes, data: memoryview) -> CommonHeader | None:
+    if int.from_bytes(start[4:8], "little") + 8 > len(data) + 1:  # the last byte may be missing padding
         raise DataError("the image header is damaged: the WebP file is shorter than it says")
     kind, body = start[12:16], start[20:30]
     if kind == b"VP8X" and len(body) == 10:  # flags, width and height
         width, height = (int.from_bytes(body[at : at + 3], "little") + 1 for at in (4, 7))
-        return width, height, "WEBP", "RGBA" if body[0] & 0x10 else "RGB"
+        orientation = read_orientation(data) if body[0] & 0x08 else 1
+        return width, height, "WEBP", "RGBA" if body[0] & 0x10 else "RGB", orientation
     if kind == b"VP8 " and body[3:6] == b"\x9d\x01\x2a" and len(body) == 10:
         width, height = struct.unpack_from("<HH", body, 6)
-        return width & 0x3FFF, height & 0x3FFF, "WEBP", "RGB"
+        return width & 0x3FFF, height & 0x3FFF, "WEBP", "RGB", 1
     return None  # lossless: whether there is transparency is only known to the decoder
 
 

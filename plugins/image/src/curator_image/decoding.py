@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from PIL import ExifTags, Image
+from PIL import Image, ImageCms
 
 from curator_core.errors import DataError
 from curator_image.common_headers import read_jpeg_frame
@@ -91,18 +91,18 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, facto
     view = memoryview(data).cast("B")  # Arrow says that its bytes are signed
     frame = read_jpeg_frame(view)
     assert frame is not None, "who read the header has seen it"
-    *_, is_progressive, orientation = frame
+    is_progressive = frame[3]
     if is_progressive and bytes(view).count(b"\xff\xda") > _MAX_SCANS:
         raise DataError(f"the JPEG has more than {_MAX_SCANS} scans, to make decoding it slow")
     # The inverse transform can leave out what would be scaled away.
     skipped = min(factor, _MOST_SKIPPED)
+    width, height = header.stored_size
     turbo = _turbo_jpeg()
     if turbo is None:
-        image = _pillow_jpeg(data, mode, (header.width // skipped, header.height // skipped))
+        image = _pillow_jpeg(data, mode, (width // skipped, height // skipped))
     else:
-        image = _turbo_decoded(turbo, view, mode, (-(-header.width // skipped), -(-header.height // skipped)))
-    image = image.reduce(factor // skipped) if factor > skipped else image
-    return image if orientation == 1 else image.transpose(_TURNS[orientation])
+        image = _turbo_decoded(turbo, view, mode, (-(-width // skipped), -(-height // skipped)))
+    return _upright(image.reduce(factor // skipped) if factor > skipped else image, header)
 
 
 @functools.cache
@@ -139,19 +139,14 @@ def _pillow_jpeg(data: bytes | pa.Buffer, mode: Mode, size: tuple[int, int]) -> 
 
 def _decode_any(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode) -> Image.Image:
     with open_image(data) as image:
-        if image.size != (header.width, header.height):
+        if image.size != header.stored_size:
             raise DataError(f"the image has {image.width} by {image.height} pixels and claims others")
         image.load()  # which turns a TIFF by itself
-        orientation = _orientation_of(image)
-        flat = _flat(image, mode)
-        return flat.transpose(_TURNS[orientation]) if orientation in _TURNS else flat
+        return _upright(_flat(image, mode), header)
 
 
-def _orientation_of(image: Image.Image) -> Any:
-    try:
-        return image.getexif().get(ExifTags.Base.Orientation)
-    except Exception:  # noqa: BLE001 - damaged metadata of a sound picture may raise anything
-        return None
+def _upright(image: Image.Image, header: ImageHeader) -> Image.Image:
+    return image.transpose(_TURNS[header.orientation]) if header.orientation in _TURNS else image
 
 
 def _flat(image: Image.Image, mode: Mode) -> Image.Image:
@@ -162,9 +157,17 @@ def _flat(image: Image.Image, mode: Mode) -> Image.Image:
         colours = image.convert("RGBA")
         paper = Image.new("RGBA", image.size, "white")
         return Image.alpha_composite(paper, colours).convert(mode)
+    if image.mode == "LAB":  # Pillow converts it by a profile only
+        image = ImageCms.applyTransform(image, _lab_to_rgb()) or image
     if mode == "L" and image.mode in ("P", "CMYK"):  # not by way of a grey palette, which rounds twice
         return image.convert("RGB").convert("L")
     return image.convert(mode)
+
+
+@functools.cache
+def _lab_to_rgb() -> ImageCms.ImageCmsTransform:
+    profiles = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
+    return ImageCms.buildTransformFromOpenProfiles(*profiles, "LAB", "RGB")
 
 
 def _as_bytes(values: NDArray[Any]) -> NDArray[np.uint8]:

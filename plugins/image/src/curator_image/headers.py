@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow as pa
-from PIL import Image
+from PIL import ExifTags, Image
 
 from curator_core.derived import derived
 from curator_core.errors import DataError, StageError
 from curator_core.recording import BadRecord, current
-from curator_image.common_headers import read_common_header
+from curator_image.common_headers import read_common_header, read_orientation
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
@@ -40,6 +40,9 @@ MAX_PIXELS = 89_478_485
 MAX_SIDE_PIXELS = 2**31 - 1
 """Longest side that any of the formats allows (PNG's limit); more can only be damage."""
 
+_ON_ITS_SIDE = range(5, 9)
+"""EXIF orientations that exchange width and height."""
+
 _PREFIX_BYTES = 16
 """What Pillow shows to a format's test of its magic number."""
 
@@ -51,16 +54,23 @@ class ImageHeader:
     """What an image says about itself.
 
     Args:
-        width: Pixels in a row.
-        height: Rows of pixels.
+        width: Pixels in a row of the upright image: as it is shown, which EXIF data may say is not as it is stored.
+        height: Rows of pixels of the upright image.
         format: Pillow's name of the format, one of :data:`FORMATS`, or ``MPO`` for a JPEG of several pictures.
         mode: Pillow's name of the pixel type: ``RGB``, ``L``, ``RGBA``, …
+        orientation: How the stored pixels are turned and mirrored, as EXIF says: 1 for not at all.
     """
 
     width: int
     height: int
     format: str
     mode: str
+    orientation: int = 1
+
+    @property
+    def stored_size(self) -> tuple[int, int]:
+        """Width and height of the pixels as they are stored."""
+        return (self.height, self.width) if self.orientation in _ON_ITS_SIDE else (self.width, self.height)
 
 
 def read_header(data: bytes | pa.Buffer) -> ImageHeader:
@@ -74,11 +84,30 @@ def read_header(data: bytes | pa.Buffer) -> ImageHeader:
     found = read_common_header(memoryview(data))
     if found is None:
         with open_image(data) as image:
-            found = (image.width, image.height, image.format or "", image.mode)
-    header = ImageHeader(*found)
+            found = (image.width, image.height, image.format or "", image.mode, _orientation(image, data))
+    width, height, file_format, mode, orientation = found
+    if orientation in _ON_ITS_SIDE:
+        width, height = height, width
+    header = ImageHeader(width, height, file_format, mode, orientation)
     if not (0 < header.width <= MAX_SIDE_PIXELS and 0 < header.height <= MAX_SIDE_PIXELS):
         raise DataError(f"the image header is damaged: it claims {header.width} by {header.height} pixels")
     return header
+
+
+def _orientation(image: Image.Image, data: bytes | pa.Buffer) -> int:
+    """Return the EXIF orientation of an image that is not decoded; 1 where there is none, and for a TIFF.
+
+    Pillow turns a TIFF by itself when it is decoded, tells its upright size, and decodes a PNG to find EXIF data.
+    """
+    if image.format == "TIFF":
+        return 1
+    if image.format in ("PNG", "WEBP"):
+        return read_orientation(memoryview(data))
+    try:
+        found: Any = image.getexif().get(ExifTags.Base.Orientation)
+    except Exception:  # noqa: BLE001 - damaged metadata of a sound picture may raise anything
+        return 1
+    return int(found) if found in range(1, 9) else 1
 
 
 def open_image(data: bytes | pa.Buffer) -> Image.Image:

@@ -24,7 +24,8 @@ HEADER_COLUMNS = ("width", "height", "format", "mode")
 class Probe(ProcessingStage[TableBatch, TableBatch]):
     """Add ``width``, ``height``, ``format`` and ``mode`` from the header of each image; no pixel is decoded.
 
-    An unreadable image, or one that claims more than ``max_pixels``, is quarantined; a row without bytes gets nulls.
+    Width and height are those of the upright image, as EXIF data says. An unreadable image, or one that claims more
+    than ``max_pixels``, is quarantined; a row without bytes gets nulls.
 
     >>> from io import BytesIO
     >>> from PIL import Image

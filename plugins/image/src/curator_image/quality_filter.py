@@ -25,6 +25,7 @@ class QualityFilter(Filter):
     All is measured on a grey copy, halved as often as its shorter side keeps 160 pixels; a JPEG is decoded in about
     that size. Sharpness, which is the score, is the variance of the Laplacian of that copy: about 0 for a plane, some
     tens for a blurred photo, hundreds to thousands for a sharp one. An image that cannot be decoded is quarantined.
+    With ``tag`` all measures become columns: ``quality_filter_sharpness``, ``…_brightness`` and ``…_entropy``.
 
     >>> from io import BytesIO
     >>> from PIL import Image
@@ -59,16 +60,28 @@ class QualityFilter(Filter):
     def inputs(self) -> Columns:
         return [self.bytes_field]
 
+    def outputs(self) -> Columns:
+        return [*self.tag_columns, *self._measure_columns().values()] if self.tag else []
+
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
         batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
-        return None if task.num_rows and not batch.num_rows else self.apply(batch, self._verdict(looks))
+        if task.num_rows and not batch.num_rows:
+            return None
+        if self.tag:
+            for measure, column in self._measure_columns().items():
+                batch = batch.with_column(column, looks[measure])
+        return self.apply(batch, self._verdict(looks))
 
     def judge(self, batch: TableBatch) -> Verdict:
         """Judge images that can all be decoded."""
         return self._verdict(look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)[1])
+
+    def _measure_columns(self) -> dict[str, str]:
+        short = self.name.rpartition(".")[2]
+        return {measure: f"{short}_{measure}" for measure in ("sharpness", "brightness", "entropy")}
 
     def _verdict(self, looks: pl.DataFrame) -> Verdict:
         sharpness, brightness = looks["sharpness"], looks["brightness"]

@@ -20,8 +20,9 @@ __all__ = ["SizeFilter"]
 class SizeFilter(HeaderFilter):
     """Keep images of at least ``min_width`` by ``min_height`` and at most ``max_pixels``; no pixel is decoded.
 
-    An unreadable image is quarantined. The score is the number of pixels. The smallest size follows DataComp's basic
-    filter (Gadre et al. 2023), which asks for 200 pixels on the shorter side.
+    Width and height are those of the upright image, as EXIF data says. An unreadable image is quarantined. The score is
+    the number of pixels. The smallest size follows DataComp's basic filter (Gadre et al. 2023), which asks for 200
+    pixels on the shorter side.
 
     >>> from io import BytesIO
     >>> from PIL import Image
