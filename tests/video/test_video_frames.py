@@ -1,6 +1,7 @@
 """video.sample_frames: which frames, upright, as lists and as rows."""
 
 import io
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError
+from curator_image import WriteTar
 from curator_video import Read, SampleFrames, SplitFixed, VideoBatch, VideoLimits
 from curator_video.clip import Clip
 from curator_video.decoding import Needed, decode_frames
@@ -100,6 +102,23 @@ def test_one_row_per_frame_for_stages_that_take_images(three_scenes):
     assert [row["frame_time_s"] for row in rows] == pytest.approx([0.5, 1.5, 2.5])
     assert [scene_of(row["bytes"]) for row in rows] == [0, 1, 2]
     assert {row["uri"] for row in rows} == {three_scenes}
+
+
+def test_frames_of_several_clips_go_to_a_tar_archive_under_names_of_their_own(three_scenes, tmp_path):
+    stages = [
+        Read(three_scenes),
+        SplitFixed(length_s=1),
+        SampleFrames(count=2, layout="rows"),
+        WriteTar(str(tmp_path / "out")),
+    ]
+    result = Pipeline(stages=stages).run(LocalExecutor())
+    assert result.quarantined == []
+    names = []
+    for path in (tmp_path / "out").iterdir():
+        with tarfile.open(path) as archive:
+            names += [Path(name).name for name in archive.getnames() if name.endswith(".jpg")]
+    stem = Path(three_scenes).stem
+    assert sorted(names) == [f"{stem}-{1000 * clip:09}-{frame:05}.jpg" for clip in range(3) for frame in range(2)]
 
 
 def test_a_row_without_a_file_has_no_frames():

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from curator_core.errors import ConfigError
 from curator_core.io.locations import check_allowed_locations
+from curator_core.io.tar_keys import key_of_uri
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
@@ -33,10 +34,11 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
 
     ``count`` frames are those that are shown in the middle of as many equal parts of the clip. A clip with fewer frames
     gives fewer. Frames come out upright. With ``layout: rows`` there is one row per frame, with its picture in
-    ``bytes``, so that stages for images can work on them.
+    ``bytes``, so that stages for images can work on them, and ``key`` and ``extension``, by which ``image.write_tar``
+    names it: the file, where the clip begins in milliseconds, and the number of the frame.
 
     >>> SampleFrames(count=4).outputs(), SampleFrames(every_s=1, layout="rows").outputs()
-    (['frames', 'frame_times_s'], ['bytes', 'frame_time_s'])
+    (['frames', 'frame_times_s'], ['bytes', 'frame_time_s', 'key', 'extension'])
 
     Args:
         count: Frames per clip.
@@ -83,7 +85,8 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
 
     def outputs(self) -> Columns:
-        return [self._picture_column, self._time_column]
+        names = ["key", "extension"] if self.layout == "rows" else []
+        return [self._picture_column, self._time_column, *names]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         quieten_ffmpeg()
@@ -101,10 +104,27 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
             batch = batch.with_column(pictures, pa.array(contents, pa.large_list(pa.large_binary())))
             return batch.with_column(times, pa.array(seconds, pa.large_list(pa.float64())))
         none: list[tuple[float | None, bytes | None]] = [(None, None)]
-        flat = [(row, *frame) for row, each in enumerate(samples) for frame in each or none]
-        batch = batch.with_data(batch.data.take(pa.array([row for row, _, _ in flat], pa.int64())))
-        batch = batch.with_column(pictures, pa.array([content for _, _, content in flat], pa.large_binary()))
-        return batch.with_column(times, pa.array([time_s for _, time_s, _ in flat], pa.float64()))
+        flat = [(row, number, *frame) for row, each in enumerate(samples) for number, frame in enumerate(each or none)]
+        stems = self._key_stems(batch)
+        batch = batch.with_data(batch.data.take(pa.array([row for row, *_ in flat], pa.int64())))
+        batch = batch.with_column(pictures, pa.array([content for *_, content in flat], pa.large_binary()))
+        batch = batch.with_column(times, pa.array([time_s for *_, time_s, _ in flat], pa.float64()))
+        keys = [None if stems[row] is None else f"{stems[row]}-{number:05}" for row, number, *_ in flat]
+        batch = batch.with_column("key", pa.array(keys, pa.string()))
+        return batch.with_column("extension", pa.array(["jpg"] * len(flat), pa.string()))
+
+    def _key_stems(self, batch: VideoBatch) -> list[str | None]:
+        """Return what the keys of a clip's frames begin with: the key or the path of its row, and where it begins."""
+        rows = batch.num_rows
+        starts_s = batch.data["start_s"].to_pylist() if "start_s" in batch.columns else [None] * rows
+        if "key" in batch.columns:
+            names = [None if key is None else str(key) for key in batch.data["key"].to_pylist()]
+        else:
+            names = [key_of_uri(uri)[0] for uri in batch.data[self.uri_field].to_pylist()]
+        return [
+            None if name is None else f"{name}-{round(1000 * (start_s or 0.0)):09}"
+            for name, start_s in zip(names, starts_s, strict=True)
+        ]
 
     @property
     def _source(self) -> VideoSource:
