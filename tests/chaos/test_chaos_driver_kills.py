@@ -71,7 +71,7 @@ def test_a_driver_that_is_killed_at_random_moments(kind, make_driver, figures, f
     driver = make_driver(seconds=0.03, files=150)
     expected = driver.reference()
     kill_at_random(
-        driver, RUNS[kind], kills=20, longest_s=0.3, seed=1, expected=expected, figures=figures, files_of=files_of
+        driver, RUNS[kind], kills=10, longest_s=0.3, seed=1, expected=expected, figures=figures, files_of=files_of
     )
     figures.check(f"driver killed at random moments, {kind}")
 
@@ -97,15 +97,15 @@ def test_a_driver_of_workers_that_is_asked_to_end_drains_and_goes_on(make_driver
 @pytest.mark.chaos
 @pytest.mark.timeout(1200)
 def test_a_driver_of_workers_that_is_killed_at_random_moments(ray_session, make_driver, figures, files_of):
-    """Five times with a Ray of its own, which has to go with it, then on one that stays and takes its workers away."""
+    """Three times with a Ray of its own, which has to go with it, then on one that stays and takes its workers away."""
     driver = make_driver(seconds=0.1, files=60)
     expected = driver.reference()
     options = {"longest_s": 1.0, "expected": expected, "figures": figures, "files_of": files_of}
-    kill_at_random(driver, RUNS["streaming"], kills=5, seed=2, **options)
+    kill_at_random(driver, RUNS["streaming"], kills=3, seed=2, **options)
     for folder in ("out", "run"):
         shutil.rmtree(driver.root / folder)
     shared = ["--executor", "streaming", "--address", import_ray().get_runtime_context().gcs_address]
-    kill_at_random(driver, shared, kills=20, seed=3, **options)
+    kill_at_random(driver, shared, kills=10, seed=3, **options)
     figures.check("driver killed at random moments, streaming")
 
 

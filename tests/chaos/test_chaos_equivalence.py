@@ -104,7 +104,7 @@ FEW = settings(deadline=None, suppress_health_check=list(HealthCheck), database=
 def test_many_pipelines_give_the_same_among_killers(tmp_path_factory):
     seen = []
 
-    @settings(FEW, max_examples=20)
+    @settings(FEW, max_examples=12)
     @given(pipelines())
     def run(description):
         seen.append(check(description, tmp_path_factory))

@@ -132,7 +132,7 @@ def test_a_run_is_interrupted_once_on_every_executor(make_world, figures, files_
 @pytest.mark.chaos
 @pytest.mark.timeout(600)
 def test_a_run_is_interrupted_at_every_second_commit_on_executors_in_turn(make_world, figures, files_of):
-    taken = check_hops(make_world(files=16), in_turn(commit=2), figures, files_of)
+    taken = check_hops(make_world(files=10), in_turn(commit=2), figures, files_of)
     assert min(taken[name] for name in EXECUTORS) > 1
     figures.check(f"a run on executors in turn, {dict(taken)}")
 

@@ -63,9 +63,8 @@ def test_an_ignored_head_is_not_reserved_and_the_other_nodes_are():
     assert sum(found["free_everywhere"].values()) == 8.0  # all those of the head
 
 
-@pytest.mark.chaos
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [pytest.param(1, marks=pytest.mark.chaos), pytest.param(2, marks=pytest.mark.soak)])
 def test_nodes_die_at_random_moments_and_one_joins(seed):
     found = run_case("changing", 1_000, seed)
     counts = Counter(found["numbers"])
