@@ -21,6 +21,14 @@ SENTENCE = "a sentence that is long enough to have a few shingles of 24 characte
 
 
 @WORKFLOWS
+@pytest.mark.parametrize("name", ["cache_path", "output_path"])
+def test_a_folder_that_the_next_pass_would_read_is_refused(documents, workflow, name):
+    paths = {**documents.paths(), name: str(documents.input / "inside")}
+    with pytest.raises(ConfigError, match="the next run would take its own output for input"):
+        workflow(**paths).run()
+
+
+@WORKFLOWS
 def test_a_missing_column_is_named_with_those_there_are(documents, workflow):
     with pytest.raises(UnknownNameError, match=r"body.*\n?.*the first file has: id, text, score"):
         workflow(**documents.paths(), text_field="body").run(LocalExecutor(on_error="raise"))

@@ -129,6 +129,8 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
     """Follow types and columns from the first stage to the last."""
     known = _Known()
     planned: list[PlannedStage] = []
+    if check_inputs:
+        _check_own_output(pipeline, stages)
     for position, stage in enumerate(stages):
         taken, made = task_types(stage)
         reads = columns_of(stage.inputs())
@@ -154,6 +156,15 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
         )
         known = _Known(columns, complete, known.task_type if made is Any else made, stage.name)
     return planned
+
+
+def _check_own_output(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:
+    from curator_core.io.own_output import check_own_output
+
+    try:
+        check_own_output(stages)
+    except CuratorError as error:
+        raise PipelineError(f"pipeline {pipeline.name!r}: {error.message}", fix=error.fix) from error
 
 
 def _preflight(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> Sequence[str] | None:

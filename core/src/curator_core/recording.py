@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["BadRecord", "Recording", "current"]
+__all__ = ["IGNORED", "BadRecord", "Recording", "current"]
+
+IGNORED = "ignored files: "
+"""Beginning of the names of counters of files that were not looked for, by their extensions."""
 
 
 @dataclass(frozen=True)

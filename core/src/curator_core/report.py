@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curator_core.recording import IGNORED
 from curator_core.redaction import redact
 from curator_core.terminal_text import visible_line
 
@@ -56,7 +57,12 @@ def _reasons(stage: StageStats) -> list[str]:
     lines.extend(
         f"    {visible_line(name)}: " + (f"{amount:,.6g}" if amount % 1 else f"{amount:,.0f}")
         for name, amount in sorted(stage.counters.items())
+        if not name.startswith(IGNORED)
     )
+    if ignored := {name[len(IGNORED) :]: count for name, count in stage.counters.items() if name.startswith(IGNORED)}:
+        most_first = sorted(ignored.items(), key=lambda each: (-each[1], each[0]))
+        kinds = ", ".join(f"{visible_line(kind)} {count:,}" for kind, count in most_first)
+        lines.append(f"    ignored: {sum(ignored.values()):,} files ({kinds})")
     return lines
 
 

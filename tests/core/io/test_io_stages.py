@@ -220,7 +220,7 @@ def test_reading_and_writing_any_filesystem(corpus):
 @dataclass
 class ReadImages(FolderReader):
     name = "image.read"
-    extensions = (".png", ".jpg")
+    usual_extensions = (".png", ".jpg")
 
 
 def test_whole_files_as_rows(tmp_path):

@@ -119,6 +119,7 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
         max_file_bytes: A larger file is reported and left out.
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
     paths: str | list[str]
@@ -127,8 +128,9 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
+    extensions: list[str] | None = field(default=None, kw_only=True)
 
-    extensions: ClassVar[tuple[str, ...]] = ()
+    usual_extensions: ClassVar[tuple[str, ...]] = ()
     """Extensions looked for in folders; any, where empty."""
     batch_type: ClassVar[type[TableBatch]] = TableBatch
 
@@ -153,7 +155,7 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
     def _listing(self) -> ListFiles:
         listing = ListFiles(
             self.paths,
-            extensions=list(self.extensions) or None,
+            extensions=list(self.usual_extensions) or None if self.extensions is None else self.extensions,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from curator_core.io.formats import format_named, sniff_columns
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.paths import list_files
 from curator_core.io.splitting import plan_slices
-from curator_core.recording import BadRecord, Recording, current
+from curator_core.recording import IGNORED, BadRecord, Recording, current
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
 
@@ -68,16 +70,28 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             yield FileGroupTask(data=pieces, dataset_name=task.dataset_name)
 
     def files(self) -> list[FileEntry]:
-        """List the files; what must not be read is reported for quarantine.
+        """List the files; what must not be read is reported for quarantine, what has another extension is counted.
 
         Raises:
             ConfigError: A path matches nothing.
         """
-        extensions = self.extensions
-        if extensions is None and self.format is not None:
-            extensions = list(format_named(self.format).extensions)
-        files = list_files(self.paths, extensions=extensions, follow_links=self.follow_links, on_refused=report_refused)
+        ignored: Counter[str] = Counter()
+        files = list_files(
+            self.paths,
+            extensions=self.looked_for,
+            follow_links=self.follow_links,
+            on_refused=report_refused,
+            on_ignored=lambda path: ignored.update([posixpath.splitext(path)[1].lower() or "no extension"]),
+        )
+        current().count(**{f"{IGNORED}{extension}": count for extension, count in ignored.items()})
         return files[: self.limit_files]
+
+    @property
+    def looked_for(self) -> list[str] | None:
+        """Extensions looked for in folders; any, where None."""
+        if self.extensions is None and self.format is not None:
+            return list(format_named(self.format).extensions)
+        return self.extensions
 
     def _is_splittable(self, entry: FileEntry) -> bool:
         return self.splittable and compression_of(entry.path) is None

@@ -15,7 +15,7 @@ from curator_core.io.locations import is_below
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FoundFile", "glob_files", "irregular_kind", "is_hidden", "walk_files"]
+__all__ = ["FoundFile", "glob_files", "irregular_kind", "is_hidden", "matches_glob", "walk_files"]
 
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 
@@ -69,6 +69,19 @@ def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFil
         return iter(())
     glob = _Glob(pattern[len(root) :].strip("/").split("/"))
     return _Walk(root, glob, takes_hidden=True, follow_links=follow_links).files()
+
+
+def matches_glob(pattern: str, path: str) -> bool:
+    """Return whether a path matches a pattern, with the rules of fsspec.
+
+    >>> matches_glob("/data/*.json", "/data/a.json"), matches_glob("/data/*.json", "/data/out/a.json")
+    (True, False)
+    """
+    glob = _Glob(pattern.strip("/").split("/"))
+    positions, matches = glob.start, False
+    for name in path.strip("/").split("/"):
+        matches, positions = glob.after(positions, name)
+    return matches
 
 
 def is_hidden(name: str) -> bool:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, nearest
 from curator_core.io.filesystems import full_url, is_local, open_filesystem
-from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, is_hidden, walk_files
+from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, is_hidden, matches_glob, walk_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["FileEntry", "RefusedFile", "list_files"]
+__all__ = ["FileEntry", "RefusedFile", "list_files", "would_list"]
 
 _MAGIC = frozenset("*?[")
 _VERSION_KEYS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -58,6 +58,7 @@ def list_files(
     recursive: bool = True,
     follow_links: bool = False,
     on_refused: Callable[[RefusedFile], None] | None = None,
+    on_ignored: Callable[[str], None] | None = None,
 ) -> list[FileEntry]:
     """List the files that paths, folders, globs or URLs stand for.
 
@@ -75,6 +76,7 @@ def list_files(
         follow_links: Follow links out of the folders, too.
         on_refused: Called with every file refused because of its kind (a link out of its folder, a pipe, a socket, a
             device) and every folder that cannot be read. They are an error unless it is given.
+        on_ignored: Called with the path of every file that is left out because of its extension.
 
     Raises:
         ConfigError: A path matches nothing (says what is there instead), or what must not be read.
@@ -83,10 +85,9 @@ def list_files(
     if not asked:
         raise ConfigError("no input paths were given", fix="give at least one file, folder, glob or URL")
     found: dict[str, FileEntry] = {}
+    wanted = _Wanted(_endings(extensions), on_ignored or (lambda _: None))
     for each in asked:
-        entries, refused = _list_one(
-            os.fspath(each), tuple(extensions or ()), recursive=recursive, follow_links=follow_links
-        )
+        entries, refused = _list_one(os.fspath(each), wanted, recursive=recursive, follow_links=follow_links)
         for entry in entries:
             found.setdefault(entry.path, entry)
         for file in refused:
@@ -96,31 +97,75 @@ def list_files(
     return list(found.values())
 
 
+def would_list(asked: str, path: str, *, extensions: Sequence[str] | None = None) -> bool:
+    """Return whether a file would be among those that a folder or a glob stands for, if it were there.
+
+    Args:
+        asked: A file, folder, glob or URL.
+        path: The file, without links if it is local.
+        extensions: Extensions to look for.
+    """
+    filesystem, inner = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
+    if is_local(filesystem) and "://" in path:
+        return False
+    if not is_local(filesystem):
+        path = open_filesystem(path)[1] if path.partition("://")[0] in filesystem.protocol else ""
+    wanted = _Wanted(_endings(extensions), lambda _: None)
+    if not _MAGIC & set(inner):
+        root = os.path.realpath(inner) if is_local(filesystem) else inner.rstrip("/")
+        inside = path[len(root) :].strip("/").split("/")
+        is_inside = path.startswith(f"{root.rstrip('/')}/")
+        return is_inside and not any(map(is_hidden, inside)) and wanted.has(path)
+    return matches_glob(inner, path) and wanted.for_glob(posixpath.basename(inner)).has(path)
+
+
+def _endings(extensions: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(f".{each.lower().removeprefix('.')}" for each in extensions or ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Extensions to look for, any where there are none, and what to call with the path of a file that has another."""
+
+    extensions: tuple[str, ...]
+    on_ignored: Callable[[str], None]
+
+    def has(self, path: str) -> bool:
+        if not self.extensions or path.lower().endswith(self.extensions):
+            return True
+        self.on_ignored(path)
+        return False
+
+    def for_glob(self, last: str) -> _Wanted:
+        """Return what is wanted of the files that a glob matches, of which this is the last part."""
+        return _Wanted((), self.on_ignored) if "." in last else self
+
+
 def _list_one(
-    asked: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool
+    asked: str, wanted: _Wanted, *, recursive: bool, follow_links: bool
 ) -> tuple[list[FileEntry], list[RefusedFile]]:
     if not asked:
         raise ConfigError("an input path is empty", fix="check the variable it came from")
     filesystem, path = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
     try:
         if is_local(filesystem):
-            entries, refused = _local_entries(path, extensions, recursive=recursive, follow_links=follow_links)
+            entries, refused = _local_entries(path, wanted, recursive=recursive, follow_links=follow_links)
         else:
-            files = _match(filesystem, path, extensions, recursive=recursive)
+            files = _match(filesystem, path, wanted, recursive=recursive)
             entries, refused = [_remote_entry(filesystem, name, files[name], asked) for name in sorted(files)], []
     except OSError as error:
         raise ConfigError(f"cannot list {asked!r}: {error}", fix="check the address and your permissions") from error
     if not entries:
-        raise _unusable(*refused) if refused else _nothing_matched(filesystem, asked, path, extensions)
+        raise _unusable(*refused) if refused else _nothing_matched(filesystem, asked, path, wanted.extensions)
     return entries, refused
 
 
 def _local_entries(
-    path: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool
+    path: str, wanted: _Wanted, *, recursive: bool, follow_links: bool
 ) -> tuple[list[FileEntry], list[RefusedFile]]:
     entries: list[FileEntry] = []
     refused: list[RefusedFile] = []
-    found = _match_local(path, extensions, recursive=recursive, follow_links=follow_links)
+    found = _match_local(path, wanted, recursive=recursive, follow_links=follow_links)
     for each in sorted(found, key=attrgetter("path")):
         entry = RefusedFile(each.path, each.refusal) if each.refusal else _local_entry(each.path)
         if isinstance(entry, RefusedFile):
@@ -130,25 +175,24 @@ def _local_entries(
     return entries, refused
 
 
-def _match_local(path: str, extensions: tuple[str, ...], *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
+def _match_local(path: str, wanted: _Wanted, *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
     if os.path.isdir(path):  # noqa: PTH112 - beside fsspec's strings
         for each in walk_files(path, recursive=recursive, follow_links=follow_links):
-            if each.is_folder or _has_extension(each.path, extensions):
+            if each.is_folder or wanted.has(each.path):
                 yield each
     elif os.path.exists(path):  # noqa: PTH110 - before the glob, since real names may contain brackets
         yield FoundFile(path)
     elif _MAGIC & set(path):
         last = posixpath.basename(path)
-        wanted = () if "." in last else extensions
         takes_hidden = last.startswith((".", "_"))
         for each in glob_files(path, follow_links=follow_links):
             is_wanted = takes_hidden or not is_hidden(posixpath.basename(each.path))
-            if is_wanted and (each.is_folder or _has_extension(each.path, wanted)):
+            if is_wanted and (each.is_folder or wanted.for_glob(last).has(each.path)):
                 yield each
 
 
 def _match(
-    filesystem: AbstractFileSystem, path: str, extensions: tuple[str, ...], *, recursive: bool
+    filesystem: AbstractFileSystem, path: str, wanted: _Wanted, *, recursive: bool
 ) -> Mapping[str, dict[str, Any]]:
     if filesystem.isdir(path):
         everything = filesystem.find(path, maxdepth=None if recursive else 1, detail=True)
@@ -156,26 +200,21 @@ def _match(
         return {
             name: info
             for name, info in everything.items()
-            if not any(map(is_hidden, name[len(root) :].split("/"))) and _has_extension(name, extensions)
+            if not any(map(is_hidden, name[len(root) :].split("/"))) and wanted.has(name)
         }
     if filesystem.exists(path):  # before the glob, since real names may contain brackets
         return {path: filesystem.info(path)}
     if not _MAGIC & set(path):
         return {}
     last = posixpath.basename(path)
-    wanted = () if "." in last else extensions
     takes_hidden = last.startswith((".", "_"))
     return {
         name: info
         for name, info in filesystem.glob(path, detail=True).items()
         if info["type"] == "file"
         and (takes_hidden or not is_hidden(posixpath.basename(name)))
-        and _has_extension(name, wanted)
+        and wanted.for_glob(last).has(name)
     }
-
-
-def _has_extension(name: str, extensions: tuple[str, ...]) -> bool:
-    return not extensions or name.lower().endswith(extensions)
 
 
 def _local_entry(name: str) -> FileEntry | RefusedFile:

@@ -34,12 +34,13 @@ class ReadFolder(FolderReader):
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
     with_bytes: bool = field(default=False, kw_only=True)
 
     name = "audio.read_folder"
-    extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
+    usual_extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
     batch_type: ClassVar[type[TableBatch]] = AudioBatch
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:

@@ -26,10 +26,11 @@ class ReadFolder(FolderReader):
         max_file_bytes: A larger file is quarantined.
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
     name = "image.read_folder"
-    extensions: ClassVar[tuple[str, ...]] = (
+    usual_extensions: ClassVar[tuple[str, ...]] = (
         ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2",
     )  # fmt: skip
     batch_type: ClassVar[type[TableBatch]] = ImageBatch

@@ -40,5 +40,5 @@ class ReadTar(TarReader):
 
     name = "image.read_tar"
     noun: ClassVar[str] = "image"
-    media: ClassVar[tuple[str, ...]] = tuple(extension.lstrip(".") for extension in ReadFolder.extensions)
+    media: ClassVar[tuple[str, ...]] = tuple(extension.lstrip(".") for extension in ReadFolder.usual_extensions)
     batch_type: ClassVar[type[TableBatch]] = ImageBatch

@@ -36,6 +36,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         block_bytes: Bytes of files in a unit of work.
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
         with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_field``.
         verify: How closely to look at a file: decode its first frame (``first_frame``), read all of it (``packets``:
             finds truncated files), or decode all of it (``frames``).
@@ -46,6 +47,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     limit_files: int | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
+    extensions: list[str] | None = field(default=None, kw_only=True)
     with_bytes: bool = field(default=False, kw_only=True)
     verify: Verify = field(default="first_frame", kw_only=True)
     limits: VideoLimits = field(default=VideoLimits(), kw_only=True)
@@ -64,7 +66,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         """Return the stages that list the files, make rows of them, and look into them."""
         files = ListFiles(
             self.paths,
-            extensions=list(EXTENSIONS),
+            extensions=list(EXTENSIONS) if self.extensions is None else self.extensions,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,

@@ -14,6 +14,7 @@ import numpy as np
 from curator_core.errors import ConfigError
 from curator_core.io.atomic import atomic_output, make_folder
 from curator_core.io.filesystems import is_local, open_filesystem
+from curator_core.io.own_output import check_own_output
 from curator_core.pipeline import Pipeline
 from curator_core.stage import NodeInfo
 from curator_core.workflow import Workflow, WorkflowStep
@@ -134,6 +135,7 @@ class MatchingWorkflow(Workflow):
             resume: Go on with an earlier run.
             watch: Shows progress, or asks a step to stop.
         """
+        self._check_folders()
         make_folder(self.cache_path)
         if run_dir is None and is_local(open_filesystem(self.cache_path)[0]):
             run_dir = f"{self.cache_path}/run"
@@ -143,6 +145,14 @@ class MatchingWorkflow(Workflow):
             nullcontext() if self.compare_with else holding_keys(self.cache_path, self.in_memory_bytes),
         ):
             return self.summary(super().run(executor, run_dir, resume=resume, watch=watch))
+
+    def _check_folders(self) -> None:
+        """Refuse an output or a cache that the next pass over the input would take for a part of it."""
+        reading = self.corpus.reading(None, name="dedup.read")
+        folders = [(self.cache_path, "dedup.cache")]
+        if self.perform_removal and self.output_path is not None:
+            folders.append((self.output_path, "dedup.write"))
+        check_own_output([*reading, *(self.corpus.writing(path, name=name) for path, name in folders)])
 
     def summary(self, steps: WorkflowResult) -> Any:
         """Return what the steps came to."""
