@@ -79,4 +79,5 @@ def drawn(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     mixed: NDArray[np.uint64] = (bits * (2 * weights + np.uint64(1))).sum(1, dtype=np.uint64)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0x9E3779B97F4A7C15)
-    return (mixed >> np.uint64(11)) / float(1 << 53)
+    numbers: NDArray[np.float64] = (mixed >> np.uint64(11)) / float(1 << 53)
+    return numbers

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["URL", "RemoveUrls"]
 
 URL = r"(?i:(?:https?|s?ftps?)://|www\.)[^\s\x1c-\x1f]+"
-"""An address as NeMo Curator's ``UrlRemover`` sees it, what begins like one up to the next whitespace, and of FTP too."""
+"""What begins like an address, up to the next whitespace, as NeMo Curator's ``UrlRemover`` sees it; of FTP, too."""
 
 
 @dataclass
