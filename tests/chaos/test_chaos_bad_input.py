@@ -95,7 +95,7 @@ def test_some_mutants_of_each_format(tmp_path):
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    "mutants", [pytest.param(2_000, marks=pytest.mark.chaos), pytest.param(10_000, marks=pytest.mark.soak)]
+    "mutants", [pytest.param(1_000, marks=pytest.mark.chaos), pytest.param(10_000, marks=pytest.mark.soak)]
 )
 def test_thousands_of_mutants_of_each_format(mutants, tmp_path):
     size = min(SLICE, mutants)
