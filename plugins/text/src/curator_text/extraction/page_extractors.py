@@ -6,14 +6,12 @@ import logging
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.errors import ConfigError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from resiliparse.parse.html import HTMLTree
 
 __all__ = ["Backend", "ExtractionSettings", "check_packages", "make_extractor"]
 
@@ -66,7 +64,7 @@ def make_extractor(settings: ExtractionSettings) -> Callable[[str], str]:
 def _resiliparse(settings: ExtractionSettings) -> Callable[[str], str]:
     from resiliparse.extract.html2text import extract_plain_text
 
-    options = {
+    options: dict[str, Any] = {
         "main_content": settings.main_content,
         "preserve_formatting": settings.preserve_formatting,
         "links": settings.links,
@@ -86,11 +84,11 @@ def _resiliparse(settings: ExtractionSettings) -> Callable[[str], str]:
     return extract
 
 
-def _with_all_text(page: str, settings: ExtractionSettings) -> HTMLTree:
+def _with_all_text(page: str, settings: ExtractionSettings) -> Any:
     """Return a page whose form fields, and the title where that is wanted, are ordinary text."""
     from resiliparse.parse.html import HTMLTree
 
-    tree = HTMLTree.parse(page)
+    tree: Any = HTMLTree.parse(page)  # its types say that everything may be missing
     if tree.body is None:
         return tree
     for field in tree.body.query_selector_all(", ".join(_LEFT_OUT)):
