@@ -264,7 +264,9 @@ def test_cells_of_tables_are_apart(backend, main_content, run):
     ],
 )
 def test_no_text_is_lost_or_glued(fragment, expected, run):
-    assert run(HtmlToText(), [fragment])[0][0]["text"] == expected
+    text = run(HtmlToText(), [fragment])[0][0]["text"]
+    # Versions of the library differ in the whitespace that they put between cells.
+    assert [line.split() for line in text.splitlines()] == [line.split() for line in expected.splitlines()]
 
 
 def test_all_visible_text_has_the_form_fields_and_the_main_content_has_not(run):

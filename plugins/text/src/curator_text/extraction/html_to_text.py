@@ -22,7 +22,7 @@ class HtmlToText(MarkupStage):
     r"""Turn fragments of HTML into plain text, in place: tags go, entities become characters, all text stays.
 
     That includes the title, buttons, labels, options and what is for browsers without scripts; scripts and styles are
-    no text. Cells of tables are a space apart.
+    no text. Cells of tables are apart.
 
     Text without ``<`` and ``&`` stays as it is, as do nulls. A fragment that takes longer than ``page_timeout_s`` or
     crashes the parser is quarantined.
