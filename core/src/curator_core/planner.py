@@ -38,7 +38,8 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
     replaces the old one in the names of all parts. ``parts`` says what is different for single ones.
 
     Raises:
-        PipelineError: No part has an option, or there is no part of a name.
+        PipelineError: No part has an option.
+        UnknownNameError: There is no part of a name.
     """
     if not isinstance(stage, CompositeStage):
         return [stage]
