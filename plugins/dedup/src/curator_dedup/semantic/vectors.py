@@ -19,6 +19,8 @@ __all__ = ["drawn", "unit_vectors"]
 _TINY = 1e-15
 """The squares of shorter vectors are too small for 32 bits."""
 
+_ROWS_AT_ONCE = 16384
+
 
 def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the embeddings of a batch, scaled to length one, and which rows have one.
@@ -75,8 +77,11 @@ def drawn(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     have names that depend on the folder that it read.
     """
     weights = np.random.Generator(np.random.PCG64(seed)).integers(1 << 63, size=vectors.shape[1], dtype=np.uint64)
-    bits = np.ascontiguousarray(vectors).view(np.uint32).astype(np.uint64)
-    mixed: NDArray[np.uint64] = (bits * (2 * weights + np.uint64(1))).sum(1, dtype=np.uint64)
+    mixed = np.empty(len(vectors), np.uint64)
+    for begin in range(0, len(vectors), _ROWS_AT_ONCE):  # numbers of 64 bits take twice the memory of the vectors
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        bits = np.ascontiguousarray(vectors[rows]).view(np.uint32).astype(np.uint64)
+        mixed[rows] = (bits * (2 * weights + np.uint64(1))).sum(1, dtype=np.uint64)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(0x9E3779B97F4A7C15)
     numbers: NDArray[np.float64] = (mixed >> np.uint64(11)) / float(1 << 53)
