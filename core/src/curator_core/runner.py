@@ -27,7 +27,8 @@ from curator_core.quarantine.payload import refused_rows
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import TableBatch, Task, concat_tables, source_id, take_rows
+from curator_core.stage_types import is_known, is_table, task_types
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch, Task, concat_tables, source_id, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -356,21 +357,25 @@ class StageRunner:
         self._settle(record, task, cause=error)
 
     def _can_halve(self, task: Task[Any]) -> bool:
-        return self.stage.row_wise and isinstance(task, TableBatch) and task.num_rows > 1
+        return isinstance(task, TableBatch) and task.num_rows > 1 and _may_be_row_wise(self.stage)
 
     def _isolate(self, task: TableBatch, error: BaseException, attempts: int) -> Iterator[Task[Any]]:
         """Process a failing table in parts, so that only guilty rows are lost."""
         tables: list[pa.Table] = []
         total = Recording()
-        blamed = itertools.count()
+        blamed: list[tuple[TableBatch, BaseException]] = []
+        is_row_wise = True
 
         def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
+            nonlocal is_row_wise
             recording = Recording()
             output = self._timed(recording, self.stage.process, part)
             if output is not None and not isinstance(output, TableBatch):
+                is_row_wise = is_row_wise and self.stage.row_wise is True
                 raise StageError(f"row-wise stage {self.stage.name!r} returned {_count(output)}, not a table batch")
             if output is not None:
                 check_output(output, stage=self.stage.name)
+            is_row_wise = is_row_wise and (self.stage.row_wise is True or _is_row_for_row(part, output))
             return output, recording
 
         def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
@@ -380,6 +385,13 @@ class StageRunner:
                 tables.append(output.data)
 
         def blame(part: TableBatch, cause: BaseException) -> None:
+            blamed.append((part, cause))
+
+        with self._turn:
+            isolate_rows(task, error, call=call, accept=accept, blame=blame)
+        if not is_row_wise:  # what a part came to is not what its rows would have come to in the whole table
+            tables, total, blamed = [], Recording(), [(task, error)]
+        for ordinal, (part, cause) in enumerate(blamed):
             is_part = part.num_rows < task.num_rows
             record = record_for_task(
                 self.stage.name,
@@ -388,12 +400,9 @@ class StageRunner:
                 attempts=attempts + is_part,
                 worker=self._worker,
                 is_part=is_part,
-                ordinal=next(blamed),
+                ordinal=ordinal,
             )
             self._settle(record, part, cause=cause)
-
-        with self._turn:
-            isolate_rows(task, error, call=call, accept=accept, blame=blame)
         self._keep(total, [task])
         if tables:
             yield from adopt(task, task.with_data(concat_tables(tables)), stage=self.stage.name)
@@ -409,6 +418,22 @@ class StageRunner:
             self._state.skip(record)
             return
         self._state.quarantine(record, task)
+
+
+def _may_be_row_wise(stage: ProcessingStage[Any, Any]) -> bool:
+    """Return whether it makes sense to give a stage parts of a table: it says so, or may be making tables of tables."""
+    if stage.row_wise is not None:
+        return stage.row_wise
+    made = task_types(stage)[1]
+    return not stage.writes_files and (is_table(made) or not is_known(made))
+
+
+def _is_row_for_row(part: TableBatch, output: TableBatch | None) -> bool:
+    """Return whether a part of a table came out with a row for each of its own."""
+    if output is None or output.num_rows != part.num_rows:
+        return False
+    places = [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in part.columns and name in output.columns]
+    return all(part.data.column(name).to_pylist() == output.data.column(name).to_pylist() for name in places)
 
 
 @dataclass(slots=True)

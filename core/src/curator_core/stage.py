@@ -78,8 +78,12 @@ class ProcessingStage(ABC, Generic[X, Y]):
 
     thread_safe: ClassVar[bool] = False
     """Whether several threads may call :meth:`process` of one instance at a time."""
-    row_wise: ClassVar[bool] = False
-    """Whether the output for a table is the concatenation of the outputs for its rows."""
+    row_wise: ClassVar[bool | None] = None
+    """Whether the output for a table is the concatenation of the outputs for its rows.
+
+    So that one bad row does not cost its table, a table that a stage fails on is given to it again in parts: where this
+    is True, and, where it is None, if each part comes out with a row for each of its own. A stage whose rows depend on
+    other rows of their table says False."""
     writes_files: ClassVar[bool] = False
     """Whether it writes files while tables pass through it; a preview leaves it out."""
     version: ClassVar[str] = "1"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import traceback
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timezone
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import DataError
 from curator_core.redaction import redact
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +26,8 @@ __all__ = ["QuarantineRecord", "record_for_bad_record", "record_for_task"]
 
 _PREVIEW_CHARS = 2_000
 _ID_COLUMN = "id"
+_MOST_PLACES = 1_000
+_SHOWN_PLACES = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class QuarantineRecord:
         source: File it came from, where known.
         row: Record number or byte offset in that file, where known.
         rows: How many rows are in quarantine through this record.
+        places: Where they are, if they are several: file, first row, last row and how many, for each file in turn.
         error_type: Class of the exception.
         message: What it said.
         traceback: Where it was raised; None for a record that a reader refused.
@@ -66,6 +72,7 @@ class QuarantineRecord:
     time: str = ""
     payload_file: str | None = None
     record_id: str = ""
+    places: tuple[tuple[str, int, int, int], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.record_id:
@@ -75,19 +82,24 @@ class QuarantineRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "places": [list(each) for each in self.places]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> QuarantineRecord:
         """Make a record of what :meth:`to_dict` returned; keys of other versions are ignored."""
         known = {each.name for each in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        places = tuple(tuple(each) for each in values.get("places", ()))
+        return cls(**{**{name: value for name, value in values.items() if name in known}, "places": places})
 
     @property
     def where(self) -> str:
-        """``file:row`` as far as it is known, else the task id."""
+        """``file:row`` as far as it is known, of the first and last row where there are several; else the task id."""
         if self.source is None:
             return f"task {self.task_id}"
+        if len(self.places) > 0:
+            runs = ", ".join(f"{source}:{first} to {last}" for source, first, last, _ in self.places[:_SHOWN_PLACES])
+            more = len(self.places) - _SHOWN_PLACES
+            return f"{self.rows:,} rows ({runs}{f' and {more:,} more' if more > 0 else ''})"
         return self.source if self.row is None else f"{self.source}:{self.row}"
 
     @property
@@ -148,8 +160,23 @@ def record_for_task(
         is_part=is_part,
         worker=None if worker is None else worker.worker_id,
         node=None if worker is None else worker.node_id,
+        places=_places(task),
     )
     return replace(record, record_id=_record_id(record, ordinal=ordinal if is_part and row is None else 0))
+
+
+def _places(task: Task[Any]) -> tuple[tuple[str, int, int, int], ...]:
+    """Return where the rows of a table are, if they are several: file, first and last row, how many, file by file."""
+    names = getattr(task.data, "column_names", ())
+    if task.num_items <= 1 or SOURCE_COLUMN not in names or ROW_COLUMN not in names:
+        return ()
+    rows = zip(task.data.column(SOURCE_COLUMN).to_pylist(), task.data.column(ROW_COLUMN).to_pylist(), strict=True)
+    found = []
+    for source, run in itertools.groupby(rows, key=itemgetter(0)):
+        numbers = [row for _, row in run if row is not None]
+        if source is not None and numbers:
+            found.append((redact(source), numbers[0], numbers[-1], len(numbers)))
+    return tuple(found[:_MOST_PLACES])
 
 
 def record_for_bad_record(
