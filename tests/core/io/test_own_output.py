@@ -1,9 +1,12 @@
 """A pipeline whose output would be input of its next run is refused before it starts."""
 
 import pytest
+from fsspec import register_implementation
+from fsspec.implementations.memory import MemoryFileSystem
 
 from curator_core import Pipeline
 from curator_core.errors import PipelineError
+from curator_core.io.paths import would_list
 from curator_text import ReadJsonl, WriteJsonl, WriteParquet
 
 
@@ -28,10 +31,21 @@ def folder(tmp_path, monkeypatch):
         ("data/*", "data"),
         (["data/a.jsonl", "data"], "data/out"),
         ("data/deep", "link/deep"),
+        ("link/*.jsonl", "data"),
+        ("link/**/*.jsonl", "data/out"),
+        ("link/deep/*", "link/deep"),
+        ("data[1]", "data[1]/out"),
+        ("data[1]", "data[1]"),
+        ("data/part-3f2a.jsonl", "data"),
+        ("link/part-3f2a.jsonl", "data"),
+        ("data/part-[1].jsonl", "data"),
     ],
 )
 def test_output_among_the_input_is_refused(folder, read, write):
     (folder / "link").symlink_to(folder / "data")
+    (folder / "data[1]").mkdir()
+    for name in ("data[1]/a.jsonl", "data/part-3f2a.jsonl", "data/part-[1].jsonl"):
+        (folder / name).write_text('{"text": "one"}\n')
     paths = [each.format(folder=folder) for each in ([read] if isinstance(read, str) else read)]
     pipeline = Pipeline(stages=[ReadJsonl(paths), WriteJsonl(write.format(folder=folder))])
     with pytest.raises(PipelineError, match="the next run would take its own output for input"):
@@ -48,7 +62,26 @@ def test_output_among_the_input_is_refused(folder, read, write):
         ("data/*.jsonl", WriteJsonl("data/out")),
         ("data/a.jsonl", WriteJsonl("data")),
         ("data/deep", WriteJsonl("data")),
+        ("data/part-3f2a.jsonl", WriteParquet("data")),  # no name that this writer gives
+        ("data[1]/*.jsonl", WriteJsonl("data[1]")),  # a pattern, which matches data1
     ],
 )
 def test_output_that_is_not_read_again_is_fine(folder, read, writer):
+    for name in ("data1/a.jsonl", "data/part-3f2a.jsonl"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text('{"text": "one"}\n')
     assert len(Pipeline(stages=[ReadJsonl(read), writer]).build().stages) == 3
+
+
+def test_a_protocol_is_compared_as_a_whole():
+    class Other(MemoryFileSystem):
+        protocol = "memory2"
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return MemoryFileSystem._strip_protocol(path.replace("memory2://", "memory://"))
+
+    register_implementation("memory2", Other, clobber=True)
+    assert would_list("memory2://data", "memory2://data/part-0.jsonl")
+    assert not would_list("memory2://data", "memory://data/part-0.jsonl")
+    assert not would_list("memory://data", "memory2://data/part-0.jsonl")

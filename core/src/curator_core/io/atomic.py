@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from curator_core.errors import OutputError, StageError
 from curator_core.faults import fault_point, is_hooked
-from curator_core.io.filesystems import is_local, is_transient, names_in, open_filesystem
+from curator_core.io.filesystems import is_local, is_transient, names_in, open_filesystem, protocols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["atomic_output", "guard_commits", "make_folder", "remove_files", "sync_folder"]
+__all__ = ["atomic_output", "belongs", "guard_commits", "make_folder", "remove_files", "sync_folder"]
 
 _ONE_REQUEST_BYTES = 64 * 2**20
 _TEMPORARY = ".tmp-"
@@ -110,7 +110,7 @@ def remove_files(folder: str, stems: Collection[str], *, prefix: str = "", only_
         for name in names_in(folder):
             is_torn = name.startswith(".") and _TEMPORARY in name
             whole = name[1:].partition(_TEMPORARY)[0] if is_torn else name
-            if (is_torn or not only_torn) and _belongs(whole, wanted, prefix):
+            if (is_torn or not only_torn) and belongs(whole, wanted, prefix):
                 removed.append(posixpath.join(inner, name))
     except (FileNotFoundError, NotADirectoryError):
         return []
@@ -122,12 +122,12 @@ def remove_files(folder: str, stems: Collection[str], *, prefix: str = "", only_
     return removed
 
 
-def _belongs(name: str, stems: Container[str], prefix: str = "") -> bool:
+def belongs(name: str, stems: Container[str], prefix: str = "") -> bool:
     """Return whether a name is a stem with an extension, or with ids of children or of retried rows in between.
 
-    >>> _belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), _belongs("part-3f2a.csv", frozenset({"part-3f"}))
+    >>> belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), belongs("part-3f2a.csv", frozenset({"part-3f"}))
     (True, False)
-    >>> _belongs("part-3f2a-0-q1b05.jsonl", frozenset({"part-3f2a"}))
+    >>> belongs("part-3f2a-0-q1b05.jsonl", frozenset({"part-3f2a"}))
     True
     """
     stem = name.partition(".")[0]
@@ -206,7 +206,7 @@ def _remote_output(filesystem: AbstractFileSystem, path: str) -> Iterator[Binary
             yield cast("BinaryIO", _HalfWay(file)) if is_hooked() else file
         fault_point("commit.written")
         _check_commit()
-        if not _protocols(filesystem) & _RENAMING_PROTOCOLS:
+        if not protocols(filesystem) & _RENAMING_PROTOCOLS:
             _upload(filesystem, local, path)
             fault_point("commit.renamed")
             return
@@ -221,11 +221,6 @@ def _remote_output(filesystem: AbstractFileSystem, path: str) -> Iterator[Binary
             with suppress(OSError):
                 filesystem.rm(hidden)
             raise
-
-
-def _protocols(filesystem: AbstractFileSystem) -> set[str]:
-    protocol = filesystem.protocol
-    return {protocol} if isinstance(protocol, str) else set(protocol)
 
 
 def _upload(filesystem: AbstractFileSystem, local: Path, path: str) -> None:

@@ -18,7 +18,17 @@ if TYPE_CHECKING:
 
     from curator_core.tasks import FileSlice
 
-__all__ = ["check_name", "check_regular", "full_url", "is_local", "is_transient", "open_filesystem", "open_slice"]
+__all__ = [
+    "check_name",
+    "check_regular",
+    "full_url",
+    "is_local",
+    "is_transient",
+    "names_in",
+    "open_filesystem",
+    "open_slice",
+    "protocols",
+]
 
 _TRANSIENT_ERRNOS = frozenset(
     {errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE}
@@ -60,8 +70,13 @@ def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
 
 def is_local(filesystem: AbstractFileSystem) -> bool:
     """Whether paths of this filesystem are plain paths of the machine."""
+    return "file" in protocols(filesystem)
+
+
+def protocols(filesystem: AbstractFileSystem) -> frozenset[str]:
+    """Return what may stand before ``://`` in URLs of a filesystem; fsspec gives one name, or several."""
     protocol = filesystem.protocol
-    return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+    return frozenset((protocol,) if isinstance(protocol, str) else protocol)
 
 
 def names_in(folder: str) -> Iterator[str]:

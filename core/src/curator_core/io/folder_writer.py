@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from curator_core.stage import NodeInfo, WorkerInfo
 
-__all__ = ["FolderWriter"]
+__all__ = ["PART_PREFIX", "FolderWriter"]
 
-_PREFIX = "part-"
+PART_PREFIX = "part-"
+"""What the names of all files begin with that writers make."""
 
 
 @dataclass
@@ -65,7 +66,7 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
                 f"stage {self.name!r} names files after tasks, and this task has no id",
                 fix="run it in a pipeline, or give the task a task_id",
             )
-        return f"{_PREFIX}{task_id.replace('/', '-')}"
+        return f"{PART_PREFIX}{task_id.replace('/', '-')}"
 
     def written(self, task: TableBatch, sizes: Mapping[str, int], *, rows: int) -> FileGroupTask:
         """Return the task that names the files written for ``task``; its ``meta`` has ``rows`` and ``bytes``.
@@ -86,11 +87,15 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
         """Return where a file of this name is, as the output task says it."""
         return f"{self.path.rstrip('/') or '/'}/{file_name}"
 
+    def output_extensions(self) -> tuple[str, ...]:
+        """Return the extensions by which a reader finds files of this kind; none where all files of a task count."""
+        return ()
+
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the files of source tasks from the output folder."""
         if not isinstance(sources, SourceIds):  # those have no slashes, and may be too many to copy
             sources = {source.replace("/", "-") for source in sources if source}
-        remove_files(self.path, sources, prefix=_PREFIX, only_torn=only_torn)
+        remove_files(self.path, sources, prefix=PART_PREFIX, only_torn=only_torn)
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the output folder can be written to.

@@ -15,7 +15,7 @@ from curator_core.io.locations import is_below
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FoundFile", "glob_files", "irregular_kind", "is_hidden", "matches_glob", "walk_files"]
+__all__ = ["FoundFile", "glob_files", "glob_root", "irregular_kind", "is_hidden", "matches_glob", "walk_files"]
 
 _KINDS = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 
@@ -63,12 +63,20 @@ def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFil
 
     Links are judged by the folder above the first wildcard. Only folders that can hold a match are looked at.
     """
-    # The caller has found a wildcard, so that there is a match.
-    root = pattern[: re.search(r"[*?[]", pattern).start()].rpartition("/")[0] or "/"  # type: ignore[union-attr]
+    root = glob_root(pattern)
     if not os.path.isdir(root):  # noqa: PTH112 - beside fsspec's strings
         return iter(())
     glob = _Glob(pattern[len(root) :].strip("/").split("/"))
     return _Walk(root, glob, takes_hidden=True, follow_links=follow_links).files()
+
+
+def glob_root(pattern: str) -> str:
+    """Return the folder above the first wildcard of an absolute pattern.
+
+    >>> glob_root("/data/*/a.json"), glob_root("/*.json")
+    ('/data', '/')
+    """
+    return re.split(r"[*?[]", pattern, maxsplit=1)[0].rpartition("/")[0] or "/"
 
 
 def matches_glob(pattern: str, path: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError
 from curator_core.io.filesystems import is_local, open_filesystem
-from curator_core.io.folder_writer import FolderWriter
+from curator_core.io.folder_writer import PART_PREFIX, FolderWriter
 from curator_core.io.list_stage import ListFiles
 from curator_core.io.paths import would_list
 
@@ -35,7 +35,7 @@ def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
             if not isinstance(reader, ListFiles):
                 continue
             for asked in [reader.paths] if isinstance(reader.paths, str) else reader.paths:
-                if would_list(asked, written, extensions=reader.looked_for):
+                if would_list(asked, written, extensions=reader.looked_for) or _is_a_part(asked, writer):
                     raise ConfigError(
                         f"{writer.name!r} writes to {writer.path!r}, which is part of what {reader.name!r} reads, "
                         f"{asked!r}: the next run would take its own output for input",
@@ -48,7 +48,15 @@ def _name_of_output(writer: FolderWriter) -> str:
     return str(name_of("0")) if callable(name_of) else writer.file_stem("0")
 
 
+def _is_a_part(asked: str, writer: FolderWriter) -> bool:
+    """Return whether a reader names a file of the output folder that is called as the writer's files are."""
+    folder, name = posixpath.split(_full_path(asked))
+    is_part = name.startswith(PART_PREFIX) and name.lower().endswith(writer.output_extensions() or "\0")
+    return is_part and folder == posixpath.dirname(_full_path(writer.file_path(name)))
+
+
 def _full_path(path: str) -> str:
+    """Return a path without links in its folders; a URL as it is."""
     filesystem, inner = open_filesystem(os.path.expanduser(path))  # noqa: PTH111 - may be a URL
     if not is_local(filesystem):
         return path

@@ -9,8 +9,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, nearest
-from curator_core.io.filesystems import full_url, is_local, open_filesystem
-from curator_core.io.local_files import FoundFile, glob_files, irregular_kind, is_hidden, matches_glob, walk_files
+from curator_core.io.filesystems import full_url, is_local, open_filesystem, protocols
+from curator_core.io.local_files import (
+    FoundFile,
+    glob_files,
+    glob_root,
+    irregular_kind,
+    is_hidden,
+    matches_glob,
+    walk_files,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -98,7 +106,7 @@ def list_files(
 
 
 def would_list(asked: str, path: str, *, extensions: Sequence[str] | None = None) -> bool:
-    """Return whether a file would be among those that a folder or a glob stands for, if it were there.
+    """Return whether a file would be among those that a file, folder or glob stands for, if it were there.
 
     Args:
         asked: A file, folder, glob or URL.
@@ -106,17 +114,30 @@ def would_list(asked: str, path: str, *, extensions: Sequence[str] | None = None
         extensions: Extensions to look for.
     """
     filesystem, inner = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
-    if is_local(filesystem) and "://" in path:
+    if is_local(filesystem):
+        if "://" in path:
+            return False
+    elif path.partition("://")[0] not in protocols(filesystem):
         return False
-    if not is_local(filesystem):
-        path = open_filesystem(path)[1] if path.partition("://")[0] in filesystem.protocol else ""
+    else:
+        path = open_filesystem(path)[1]
     wanted = _Wanted(_endings(extensions), lambda _: None)
-    if not _MAGIC & set(inner):
-        root = os.path.realpath(inner) if is_local(filesystem) else inner.rstrip("/")
-        inside = path[len(root) :].strip("/").split("/")
-        is_inside = path.startswith(f"{root.rstrip('/')}/")
-        return is_inside and not any(map(is_hidden, inside)) and wanted.has(path)
-    return matches_glob(inner, path) and wanted.for_glob(posixpath.basename(inner)).has(path)
+    # As in a listing, a name that is there counts before the pattern that it could be.
+    if _MAGIC & set(inner) and not filesystem.exists(inner):
+        pattern = _without_links(inner) if is_local(filesystem) else inner
+        return matches_glob(pattern, path) and wanted.for_glob(posixpath.basename(pattern)).has(path)
+    root = os.path.realpath(inner) if is_local(filesystem) else inner.rstrip("/")
+    if path == root:
+        return True
+    inside = path[len(root) :].strip("/").split("/")
+    is_inside = path.startswith(f"{root.rstrip('/')}/")
+    return is_inside and not any(map(is_hidden, inside)) and wanted.has(path)
+
+
+def _without_links(pattern: str) -> str:
+    """Resolve the links above the first wildcard of a pattern."""
+    folder = glob_root(pattern)
+    return posixpath.join(os.path.realpath(folder), pattern[len(folder) :].lstrip("/"))
 
 
 def _endings(extensions: Sequence[str] | None) -> tuple[str, ...]:

@@ -84,6 +84,9 @@ class TableWriter(FolderWriter):
         middle = "" if number is None else f".{number:04}"
         return f"{self.file_stem(task_id)}{middle}{extension}{outer}"
 
+    def output_extensions(self) -> tuple[str, ...]:
+        return format_named(self.format).extensions
+
     def _parts(self, table: pa.Table) -> list[pa.Table]:
         """Cut a table into as few parts of equal numbers of rows as fit ``max_file_bytes`` on average."""
         if self.max_file_bytes is None or table.nbytes <= self.max_file_bytes:

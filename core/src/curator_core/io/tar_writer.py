@@ -91,6 +91,9 @@ class TarWriter(FolderWriter):
         middle = "" if number is None else f".{number:04}"
         return f"{self.file_stem(task_id)}{middle}.tar{f'.{self.compression}' if self.compression else ''}"
 
+    def output_extensions(self) -> tuple[str, ...]:
+        return (".tar", ".tar.gz", ".tar.zst")
+
     def _samples(self, task: TableBatch) -> Iterator[Sample]:
         task.check_column(self.bytes_field)
         members = self._members(task)

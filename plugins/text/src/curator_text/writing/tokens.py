@@ -70,6 +70,9 @@ class WriteTokens(FolderWriter):
     def inputs(self) -> Columns:
         return [self.text_field if self.token_field is None else self.token_field]
 
+    def output_extensions(self) -> tuple[str, ...]:
+        return (".bin", ".idx")
+
     def preflight(self) -> Sequence[str] | None:
         """Check the output folder and the tokenizer.
 
