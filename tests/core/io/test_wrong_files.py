@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from plain_readers import ReadCsv, ReadLines, ReadParquet
+from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
 from curator_core.io import write_arrow, write_parquet
@@ -74,6 +74,61 @@ def test_csv_that_is_something_else(tmp_path):
     texts, records, _ = run(ReadCsv(str(tmp_path)))
     assert texts == ["good"]
     assert records == [("b.csv", 0, "UnreadableFile"), ("c.csv", 0, "UnreadableFile")]
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.csv.gz"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"text": "one, two", "n": 1}\n{"text": "three", "n": 2}\n',
+        b'\xef\xbb\xbf{"text": "one"}\r\n\r\n{"text": "two"}',
+        b'{"text": "' + b"x, " * 500_000 + b'"}\n{"text": "two"}\n',
+        b'{"text": "one"}',
+    ],
+    ids=["commas", "mark-and-blank", "long", "one-line"],
+)
+def test_lines_of_json_under_the_name_of_csv_are_no_rows(tmp_path, name, content):
+    (tmp_path / "a.csv").write_bytes(b"text,n\ngood,1\n")
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    texts, records, result = run(ReadCsv([str(tmp_path / "a.csv"), str(tmp_path / name)]))
+    assert texts == ["good"]
+    assert records == [(name, 0, "UnreadableFile")]
+    assert "this is JSON lines, not CSV" in messages(result)[0]
+    assert "read_jsonl" in messages(result)[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'text,{"n"}\ngood,1\n',
+        b'{"n": 1},text\n1,good\n',
+        b"{},text\n{},good\n",
+        b'"{""a"": 1}",text\n"{""a"": 2}",good\n',
+    ],
+)
+def test_csv_with_braces_in_it_is_read(tmp_path, content):
+    (tmp_path / "a.csv").write_bytes(content)
+    assert run(ReadCsv(str(tmp_path)))[:2] == (["good"], [])
+
+
+def test_csv_under_the_name_of_lines_is_reported_once(folder):
+    (folder / "m.jsonl").write_bytes(b'id,text\n1,"one, two"\n2,"three\nfour"\n3,five\n')
+    (folder / "n.jsonl").write_bytes(b"one\ntwo\n")  # could be anything
+    texts, records, result = run(ReadLines(str(folder)))
+    assert texts == ["good", "good"]
+    assert records == [("m.jsonl", 0, "UnreadableFile"), ("n.jsonl", 0, "InvalidJson"), ("n.jsonl", 4, "InvalidJson")]
+    assert "this looks like CSV, not JSON lines" in messages(result)[0]
+    assert "read_csv" in messages(result)[0]
+
+
+@pytest.mark.parametrize("reader", [ReadParquet, ReadArrow])
+def test_lines_of_json_under_the_name_of_tables_are_named(tmp_path, reader):
+    name = f"a.{reader.format}"
+    (tmp_path / name).write_bytes(GOOD * 10)
+    texts, records, result = run(reader(str(tmp_path)))
+    assert (texts, records) == ([], [(name, 0, "UnreadableFile")])
+    assert "this is JSON lines" in messages(result)[0]
+    assert "read_jsonl" in messages(result)[0]
 
 
 def test_names_that_promise_compression_that_is_not_there(folder):

@@ -14,6 +14,7 @@ from curator_core.io.arrow_claims import claimed_bytes, file_messages, stream_me
 from curator_core.io.atomic import atomic_output
 from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
+from curator_core.io.foreign_content import unreadable_table
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, inner_types, is_data_error
 from curator_core.io.provenance import check_schema, own_name, with_provenance
@@ -105,7 +106,7 @@ def _open(file: Any, piece: FileSlice) -> tuple[Any, SealedFile]:
     except _READ_ERRORS as error:
         if not is_data_error(error, file_bytes=piece.file_bytes):
             raise
-        raise DataError(f"not a readable Arrow file: {error}", source=piece.path) from error
+        raise unreadable_table(piece, "Arrow", error) from error
     check_seal(sealed, reader.schema.metadata, piece.path)
     check_schema(reader.schema, piece.path)
     return reader, sealed

@@ -17,7 +17,7 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
 from curator_core.io.csv_text import CsvText
 from curator_core.io.filesystems import is_transient, open_slice
-from curator_core.io.foreign_content import check_content
+from curator_core.io.foreign_content import check_content, check_not_json_lines
 from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
@@ -190,6 +190,8 @@ def _header(piece: FileSlice, limits: Limits) -> list[str]:
         beginning = text.read(_HEADER_BYTES)
     if text.has_invalid or b"\0" in beginning:  # a header may well begin with PAR1
         check_content(unmark_invalid(beginning[:_HEADER_BYTES]), piece.path, "CSV")
+    else:
+        check_not_json_lines(beginning, piece.path, "CSV")
     # Marks and a cut at the end of what was read do no harm beyond the header.
     decoded = beginning.decode("utf-8-sig", errors="ignore")
     try:

@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
-from curator_core.errors import DataError
+import csv
+import io
+import re
+from typing import TYPE_CHECKING
 
-__all__ = ["check_content", "content_named"]
+from curator_core.errors import DataError
+from curator_core.io.filesystems import open_slice
+
+if TYPE_CHECKING:
+    from curator_core.tasks import FileSlice
+
+__all__ = [
+    "check_content",
+    "check_not_csv",
+    "check_not_json_lines",
+    "content_named",
+    "looks_like_json_lines",
+    "unreadable_table",
+]
+
+_LOOKED_AT = 20
+"""Lines that must all agree before a file of text is taken for something else."""
+_MIN_CSV_ROWS = 2
+_LONG_BYTES = 2**16
+"""How much of a file is looked at, and how long a line is that may go on behind what was read."""
+_BOM = b"\xef\xbb\xbf"
+_KEY = re.compile(rb'\{\s*"(?:[^"\\\\\n]|\\\\.)*"\s*:')
 
 _SIGNATURES = {
     b"PAR1": "a Parquet file",
@@ -52,3 +76,84 @@ def check_content(beginning: bytes, path: str, wanted: str) -> None:
     convert = found.endswith("text")
     fix = "convert the file to UTF-8" if convert else "give the file its right extension, or read it with another stage"
     raise DataError(f"this is {found}, not {wanted}; {fix}", source=path)
+
+
+def looks_like_json_lines(beginning: bytes) -> bool:
+    r"""Return whether each of the first lines of a file is a JSON object.
+
+    >>> looks_like_json_lines(b'{"a": 1}\n{"a": 2}\n'), looks_like_json_lines(b'{"a": 1},text\n1,one\n')
+    (True, False)
+
+    Args:
+        beginning: Its first bytes, decompressed; the last line may be cut.
+    """
+    import orjson
+
+    lines = beginning.removeprefix(_BOM).split(b"\n")
+    if len(lines) > 1:
+        lines.pop()  # empty, or cut
+    elif len(lines[0]) >= _LONG_BYTES:  # cut, so that only its first key can be told
+        return _KEY.match(lines[0]) is not None
+    shown = [line for line in lines[: 2 * _LOOKED_AT] if line.strip()][:_LOOKED_AT]
+    if not shown or not all(line.lstrip().startswith(b"{") for line in shown):
+        return False
+    try:
+        return all(isinstance(orjson.loads(line), dict) for line in shown)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def check_not_json_lines(beginning: bytes, path: str, wanted: str) -> None:
+    """Refuse JSON lines where another format is to be read.
+
+    Args:
+        beginning: First bytes of the file, decompressed.
+        path: The file.
+        wanted: What it should be (``CSV``).
+
+    Raises:
+        DataError: Every line is a JSON object.
+    """
+    if looks_like_json_lines(beginning):
+        raise DataError(f"this is JSON lines, not {wanted}; read it with read_jsonl", source=path)
+
+
+def unreadable_table(piece: FileSlice, wanted: str, error: Exception) -> DataError:
+    """Return the error for a file that is no table of a binary format; it says what the file is, where that is plain.
+
+    Args:
+        piece: The file.
+        wanted: What it should be (``Parquet``).
+        error: Why it could not be opened.
+    """
+    try:
+        with open_slice(piece) as file:
+            beginning = file.read(_LONG_BYTES)
+        check_not_json_lines(beginning, piece.path, wanted)
+    except DataError as found:
+        return found
+    return DataError(f"not a readable {wanted} file: {error}", source=piece.path)
+
+
+def check_not_csv(beginning: bytes, path: str) -> None:
+    """Refuse CSV where JSON lines are to be read.
+
+    Args:
+        beginning: First bytes of the file, decompressed; no line begins with a brace.
+        path: The file.
+
+    Raises:
+        DataError: Its first rows all have the same number of fields, and more than one.
+    """
+    text = io.StringIO(beginning[:_LONG_BYTES].decode("utf-8-sig", errors="replace"), newline="")
+    try:
+        rows = [row for row, _ in zip(csv.reader(text, strict=True), range(_LOOKED_AT + 1), strict=False) if row]
+    except csv.Error:
+        return
+    if len(beginning) > _LONG_BYTES and len(rows) <= _LOOKED_AT:
+        rows = rows[:-1]  # cut
+    if len(rows) < _MIN_CSV_ROWS or len(rows[0]) == 1 or any(len(row) != len(rows[0]) for row in rows):
+        return
+    if any(field.lstrip().startswith(("{", "[")) for row in rows for field in row[:1]):
+        return  # broken JSON, which its own reader describes better
+    raise DataError("this looks like CSV, not JSON lines; read it with read_csv", source=path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from curator_core.io.foreign_content import check_content
+from curator_core.io.foreign_content import check_content, check_not_csv
 from curator_core.io.json_columns import CELL_BYTES, columns_from_records, is_too_deep, shape_of
 from curator_core.io.json_fast import FastParser
 from curator_core.io.json_lines import index_lines
@@ -66,6 +66,7 @@ def read_jsonl(
         if offset == 0 and not data.startswith(b"{"):
             if b"\n{" not in data:  # else some lines are records, whatever the file begins with
                 check_content(data, piece.path, "JSON lines")
+                check_not_csv(data, piece.path)
             if data.startswith(_BOM):
                 data, offset = data[len(_BOM) :], len(_BOM)
         for table, starts in _parse(Block(data, offset), piece.path, parser, limits):

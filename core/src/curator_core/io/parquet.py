@@ -12,6 +12,7 @@ from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
 from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
+from curator_core.io.foreign_content import unreadable_table
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
 from curator_core.io.parquet_batches import claimed_bytes, repeating_columns, rows_per_batch, safe_rows, with_types
@@ -193,7 +194,7 @@ def _open(sealed: SealedFile, piece: FileSlice, **options: Any) -> pq.ParquetFil
     except _READ_ERRORS as error:
         if not is_data_error(error, file_bytes=piece.file_bytes):
             raise
-        raise DataError(f"not a readable Parquet file: {error}", source=piece.path) from error
+        raise unreadable_table(piece, "Parquet", error) from error
     check_seal(sealed, schema.metadata, piece.path)
     check_schema(schema, piece.path)
     return parquet
