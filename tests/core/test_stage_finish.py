@@ -25,11 +25,14 @@ class Tally(ProcessingStage[Task, Task]):
 
 
 class CannotFinish(ProcessingStage[Task, Task]):
+    def __init__(self, reason="no space") -> None:
+        self.reason = reason
+
     def process(self, task):
         return task
 
     def finish(self):
-        raise OSError("no space")
+        raise OSError(self.reason)
 
 
 def tasks(*values):
@@ -47,7 +50,7 @@ def test_a_stage_finishes_what_a_failing_run_has_done(tmp_path):
     assert (tmp_path / "total").read_text() == "1"
 
 
-def test_a_stage_that_cannot_finish_fails_the_run_after_all_others_had_their_turn(tmp_path):
+def test_a_stage_that_cannot_finish_fails_the_run_after_all_others_had_their_turn(tmp_path, caplog):
     run_dir = tmp_path / "run"
     with pytest.raises(StageError, match=r"stage 'CannotFinish' could not finish: OSError: no space") as caught:
         Pipeline(stages=[CannotFinish(), Tally(tmp_path)]).run(
@@ -56,10 +59,20 @@ def test_a_stage_that_cannot_finish_fails_the_run_after_all_others_had_their_tur
     assert isinstance(caught.value.__cause__, OSError)
     assert (tmp_path / "total").read_text() == "2"
     assert json.loads((run_dir / "result.json").read_text())["stages"][0]["tasks_out"] == 2
+    assert "could not finish" not in caplog.text  # whoever catches the error decides where it is shown
 
 
-def test_the_failure_of_a_run_is_not_hidden_by_a_stage_that_cannot_finish(tmp_path):
+def test_all_stages_that_cannot_finish_are_in_the_error():
+    stages = [CannotFinish(), CannotFinish("no permission").with_(name="other")]
+    with pytest.raises(StageError) as caught:
+        Pipeline(stages=stages).run(LocalExecutor(), initial_tasks=tasks(1))
+    assert "stage 'CannotFinish' could not finish: OSError: no space" in str(caught.value)
+    assert "stage 'other' could not finish: OSError: no permission" in str(caught.value)
+
+
+def test_the_failure_of_a_run_is_not_hidden_by_a_stage_that_cannot_finish(tmp_path, caplog):
     with pytest.raises(StageError, match="failed on task 0: ValueError: bad"):
         Pipeline(stages=[CannotFinish(), Tally(tmp_path)]).run(
             LocalExecutor(on_error="raise"), initial_tasks=tasks("bad")
         )
+    assert "stage 'CannotFinish' could not finish: OSError: no space" in caplog.text  # else nobody would know

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, CuratorError, StageError
+from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
 from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.ledger.descriptions import output_from
@@ -19,6 +19,7 @@ from curator_core.lineage import number_sources
 from curator_core.outputs import Outputs
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
+from curator_core.stage_finish import finish_stages
 from curator_core.stats import StageStats, StatsTable
 from curator_core.tasks import EmptyTask
 
@@ -274,27 +275,14 @@ def _run(
     finally:
         ordered = outputs if decision is not None else state.in_order(outputs)
         result = _result(state, ordered, decision, interrupted=interrupted)
-        unfinished = _finish_stages(plan)
+        unfinished = finish_stages(plan)
+        if unfinished is not None and is_failing:  # the error of the run is the one that is raised
+            _log.warning("%s", unfinished.message)
         registry.notify("curator_run_finished", plan=plan, result=result)
         _write_result(state, result, is_failing=is_failing)
     if unfinished is not None:
         raise unfinished
     return result
-
-
-def _finish_stages(plan: Plan) -> StageError | None:
-    """Let every stage do what it does at the end; return the first that could not, for a run that has not failed."""
-    found = None
-    for planned in plan.stages:
-        name = planned.stage.name
-        try:
-            planned.stage.finish()
-        except Exception as error:  # noqa: BLE001 - a plugin's code may raise anything; all others get their turn
-            _log.warning("stage %r could not finish: %s: %s", name, type(error).__name__, error)
-            failure = StageError(f"stage {name!r} could not finish: {type(error).__name__}: {error}")
-            failure.__cause__ = error
-            found = found or failure
-    return found
 
 
 def _write_result(state: RunState, result: RunResult, *, is_failing: bool) -> None:
