@@ -10,13 +10,14 @@ from curator_core.errors import CuratorError, PipelineError, UnknownNameError, n
 from curator_core.plan import Plan, PlannedStage
 from curator_core.stage import CompositeStage, ProcessingStage, columns_of
 from curator_core.stage_types import is_known, is_table, task_types
+from curator_core.tasks import EmptyTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curator_core.pipeline import Pipeline
 
-__all__ = ["build_plan", "decompose"]
+__all__ = ["build_plan", "check_first_stage", "decompose"]
 
 
 def build_plan(pipeline: Pipeline, *, check_inputs: bool = True) -> Plan:
@@ -29,6 +30,22 @@ def build_plan(pipeline: Pipeline, *, check_inputs: bool = True) -> Plan:
         _check_stage(pipeline, stage)
     planned = _flow(pipeline, stages, check_inputs=check_inputs)
     return Plan(pipeline, tuple(planned))
+
+
+def check_first_stage(plan: Plan) -> None:
+    """Check that a plan makes its own tasks, for a run to which none are given.
+
+    Raises:
+        PipelineError: Its first stage takes tasks of another stage.
+    """
+    first = plan.stages[0]
+    if is_known(first.input_type) and not issubclass(EmptyTask, first.input_type):
+        raise PipelineError(
+            f"pipeline {plan.pipeline_name!r}: the first stage, {first.stage.name!r}, takes tasks, "
+            "and there is no stage before it that makes any",
+            stage=first.stage.name,
+            fix="begin with a reader (curator stages list --kind reader), or in Python give initial_tasks",
+        )
 
 
 def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any]]:

@@ -17,6 +17,7 @@ from curator_core.ledger.resume import in_source_order
 from curator_core.ledger.run_ledger import StageProgress
 from curator_core.lineage import number_sources
 from curator_core.outputs import Outputs
+from curator_core.planner import check_first_stage
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
 from curator_core.stage_finish import finish_stages
@@ -202,7 +203,13 @@ class RunState:
 def stream_plan(
     plan: Plan, executor: Executor, *, state: RunState, initial_tasks: Iterable[Task[Any]] | None = None
 ) -> Iterator[Task[Any]]:
-    """Yield the outputs of a plan as they finish."""
+    """Yield the outputs of a plan as they finish.
+
+    Raises:
+        PipelineError: No tasks are given, and the first stage makes none.
+    """
+    if initial_tasks is None:
+        check_first_stage(plan)
     state.apply(executor)
     for planned in plan.stages:
         state.stats_of(planned.stage.name)
@@ -227,9 +234,12 @@ def run_plan(
 
     Raises:
         ResumeError: The run cannot be continued, because its pipeline or input have changed.
+        PipelineError: No tasks are given, and the first stage makes none.
     """
     state = state or RunState()
     _check_resume(resume, state, executor)
+    if initial_tasks is None:
+        check_first_stage(plan)
     if state.directory is None or executor.is_limited:
         if state.directory is not None:
             start_over(state.directory, plan)  # the ledger too: parts of files are going to replace those it calls done

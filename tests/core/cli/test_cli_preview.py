@@ -1,3 +1,10 @@
+import pytest
+
+from curator_core import Pipeline
+from curator_core.cli.preview_rows import preview_plan
+from curator_core.errors import PipelineError
+from curator_core.io import ListFiles
+
 TEXT = """
     version: 1
     stages:
@@ -65,10 +72,10 @@ def test_preview_shows_a_failing_stage_instead_of_dying(cli, write_pipeline):
     assert "! ValueError: cannot stand 'hi'" in outcome.out
 
 
-def test_preview_needs_a_stage_that_makes_rows(cli, write_pipeline):
-    outcome = cli("preview", write_pipeline("version: 1\nstages: [toy.write: {path: out}]\n"))
-    assert outcome.status == 2
-    assert "nothing to preview" in outcome.err
+def test_preview_needs_a_stage_that_makes_rows(tmp_path):
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(PipelineError, match="nothing to preview"):
+        preview_plan(Pipeline(stages=[ListFiles(str(tmp_path))]).build(), rows=1)
 
 
 def test_preview_shows_a_stage_that_cannot_be_set_up(cli, write_pipeline):

@@ -52,11 +52,15 @@ class LoadedPipeline:
                 f"{self.path or '<text>'} is a workflow, whose pipelines are known only as it runs",
                 fix="curator run and curator validate take it",
             )
+        from curator_core.planner import check_first_stage
+
         try:
-            return self.pipeline.build(check_inputs=check_inputs)
+            plan = self.pipeline.build(check_inputs=check_inputs)
+            check_first_stage(plan)
         except PipelineError as error:
             place = Problem(error.message, line=self._line_of(error.stage)).render(str(self.path or "<text>"))
             raise PipelineError(place, stage=error.stage, fix=error.fix) from error
+        return plan
 
     def check_steps(self, *, check_inputs: bool = True) -> tuple[Plan, ...]:
         """Build the pipelines of the steps, so that what is wrong with a late one is known before the first runs.
