@@ -77,6 +77,12 @@ class Outputs(Sequence["Task[Any]"]):
         """Yield the ids of the tasks."""
         return (task.task_id for task in self)
 
+    def paths(self) -> Iterator[str]:
+        """Yield the files that the tasks name."""
+        for task in self:
+            if isinstance(task, FileGroupTask):
+                yield from task.paths
+
     def reordered(self, order: array[int] | None) -> Outputs:
         """Return the tasks in another order.
 

@@ -76,6 +76,7 @@ def _totals(result: RunResult) -> list[str]:
     lines = [f"{what} in {result.wall_s:.1f} s"]
     if result.interrupted:
         lines.append("interrupted before the end: the output is incomplete")
+    lines.extend(f"warning: {visible_line(each)}" for each in result.warnings)
     if result.quarantined_count:
         lines.append(f"{result.quarantined_count:,} in quarantine:")
         for record in result.quarantined[:_SHOWN_RECORDS]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from curator_core.outputs import Outputs
-from curator_core.tasks import FileGroupTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curator_core.ledger.missing_outputs import MissingOutputs
     from curator_core.quarantine import QuarantineRecord
     from curator_core.stats import StatsTable
     from curator_core.tasks import Task
@@ -35,6 +35,7 @@ class RunResult(Sequence["Task[Any]"]):
         interrupted: Whether the run was stopped before its end.
         resumed_sources: Source tasks that an earlier run had done; their outputs and counts are part of the result.
         was_finished: Whether there was nothing left to do.
+        warnings: What looks wrong although the run has ended well: no rows are left.
     """
 
     def __init__(  # noqa: PLR0913 - the facts of a run, by keyword
@@ -51,6 +52,7 @@ class RunResult(Sequence["Task[Any]"]):
         interrupted: bool = False,
         resumed_sources: int = 0,
         was_finished: bool = False,
+        missing: MissingOutputs | None = None,
     ) -> None:
         self._tasks = tasks if isinstance(tasks, Outputs) else Outputs(tasks)
         self.stats = stats
@@ -63,6 +65,8 @@ class RunResult(Sequence["Task[Any]"]):
         self.interrupted = interrupted
         self.resumed_sources = resumed_sources
         self.was_finished = was_finished
+        self.warnings: list[str] = []
+        self._missing = missing
 
     @overload
     def __getitem__(self, index: int) -> Task[Any]: ...
@@ -100,14 +104,12 @@ class RunResult(Sequence["Task[Any]"]):
 
     @property
     def outputs(self) -> list[str]:
-        """Files that writers made."""
+        """Files that writers made, without those of an earlier run that are not there any more."""
         return list(self.iter_outputs())
 
     def iter_outputs(self) -> Iterator[str]:
         """Yield the files that writers made, without holding the list of them all."""
-        for task in self._tasks:
-            if isinstance(task, FileGroupTask):
-                yield from task.paths
+        return (path for path in self._tasks.paths() if self._missing is None or path not in self._missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values: what ``curator run --json`` prints."""
@@ -126,6 +128,7 @@ class RunResult(Sequence["Task[Any]"]):
             "interrupted": self.interrupted,
             "resumed_sources": self.resumed_sources,
             "was_finished": self.was_finished,
+            "warnings": self.warnings,
             "stages": [each.to_dict() for each in self.stats.values()],
             "run_dir": self.run_dir,
         }

@@ -20,6 +20,7 @@ from curator_core.outputs import Outputs
 from curator_core.planner import check_first_stage
 from curator_core.result import RunResult
 from curator_core.run_directory import RunDirectory
+from curator_core.run_warnings import loss_of_all
 from curator_core.stage_finish import finish_stages
 from curator_core.stats import StageStats, StatsTable
 from curator_core.tasks import EmptyTask
@@ -251,7 +252,9 @@ def run_plan(
         if opened.decision is not None:
             state.restore(opened.decision)
         if opened.ledger is None:
-            return _result(state, Outputs(), opened.decision, was_finished=True)
+            result = _result(state, Outputs(), opened.decision, was_finished=True)
+            result.warnings += _outcome_warnings(plan, result, opened.decision)
+            return result
         return _run(plan, executor, state, initial_tasks, opened.decision)
 
 
@@ -285,6 +288,8 @@ def _run(
     finally:
         ordered = outputs if decision is not None else state.in_order(outputs)
         result = _result(state, ordered, decision, interrupted=interrupted)
+        if not (is_failing or interrupted):
+            result.warnings += _outcome_warnings(plan, result, decision)
         unfinished = finish_stages(plan)
         if unfinished is not None and is_failing:  # the error of the run is the one that is raised
             _log.warning("%s", unfinished.message)
@@ -293,6 +298,11 @@ def _run(
     if unfinished is not None:
         raise unfinished
     return result
+
+
+def _outcome_warnings(plan: Plan, result: RunResult, decision: Decision | None) -> list[str]:
+    loss = loss_of_all(result, plan)
+    return [*([] if decision is None else decision.warnings), *([] if loss is None else [loss])]
 
 
 def _write_result(state: RunState, result: RunResult, *, is_failing: bool) -> None:
@@ -332,6 +342,7 @@ def _result(
         interrupted=interrupted,
         resumed_sources=resumed,
         was_finished=was_finished,
+        missing=None if decision is None else decision.missing,
     )
 
 

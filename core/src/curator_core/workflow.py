@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curator_core.errors import ConfigError, CuratorError, StageError, UnknownNameError
+from curator_core.errors import ConfigError, CuratorError, PipelineError, StageError, UnknownNameError
 from curator_core.ledger.step_record import StepRecord, forget_steps
 from curator_core.pipeline import Pipeline
 from curator_core.result import RunResult
+from curator_core.run_warnings import loss_of_all
 
 if TYPE_CHECKING:
     import os
@@ -65,6 +66,11 @@ class WorkflowResult:
         """Whether an earlier run had finished all steps, so that there was nothing to do."""
         return len(self.skipped) == len(self.steps)
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the steps, each with the name of its step."""
+        return [f"{name}: {text}" for name, each in self.steps.items() for text in getattr(each, "warnings", ())]
+
     def report(self) -> str:
         """Return each step's duration, with the full report of those that are pipelines or workflows."""
         parts = []
@@ -77,7 +83,13 @@ class WorkflowResult:
     def to_dict(self) -> dict[str, Any]:
         """Return what the steps returned, and how long they took, as plain values."""
         steps = {name: each.to_dict() if hasattr(each, "to_dict") else each for name, each in self.steps.items()}
-        return {"name": self.name, "steps": steps, "seconds": self.seconds, "skipped": sorted(self.skipped)}
+        return {
+            "name": self.name,
+            "steps": steps,
+            "seconds": self.seconds,
+            "skipped": sorted(self.skipped),
+            "warnings": self.warnings,
+        }
 
 
 class Workflow:
@@ -155,14 +167,14 @@ class Workflow:
             if record is not None and is_settled and record.exists:
                 value = record.read()
                 result.skipped.add(step.name)
-            elif isinstance(step.action, Workflow):
-                value = step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))
-                if getattr(value, "was_finished", False):
-                    result.skipped.add(step.name)
             else:
-                value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
-                if isinstance(value, RunResult):
-                    if value.was_finished:
+                try:
+                    value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
+                except (ConfigError, PipelineError) as error:
+                    error.message += _missing_output(result)
+                    raise
+                if isinstance(step.action, Workflow) or isinstance(value, RunResult):
+                    if getattr(value, "was_finished", False):
                         result.skipped.add(step.name)
                 elif record is not None:
                     record.write(value)
@@ -182,6 +194,8 @@ class Workflow:
     ) -> Any:
         from curator_core.run import RunState
 
+        if isinstance(step.action, Workflow):
+            return step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))
         state = RunState(folder)
         with watch(step.name, state):
             return self._act(step, result, executor, state, resume=resume)
@@ -207,6 +221,12 @@ class Workflow:
         if outcome.interrupted:
             raise KeyboardInterrupt
         return outcome
+
+
+def _missing_output(result: WorkflowResult) -> str:
+    """Say which steps wrote nothing and why: the true cause where a later one finds no input."""
+    losses = {name: loss_of_all(each) for name, each in result.steps.items() if isinstance(each, RunResult)}
+    return "".join(f"; step {name!r} wrote nothing: {loss}" for name, loss in losses.items() if loss is not None)
 
 
 def _inside(outer: str, watch: Watch) -> Watch:

@@ -142,3 +142,18 @@ def test_what_is_wrong_with_a_late_step_is_said_before_the_first_runs(cli, steps
     assert failed.status == 2
     assert message in failed.err
     assert not (tmp_path / "clean").exists()
+
+
+@pytest.mark.parametrize("reader", ["pipeline", "workflow"])
+def test_a_step_that_lost_everything_is_named_by_the_step_that_misses_its_output(cli, steps, reader):
+    path = Path(steps[0])
+    text = path.read_text(encoding="utf-8").replace("text != 'b'", "text = 'z'")
+    if reader == "pipeline":
+        text = text[: text.index("  - name: unique")] + text[text.index("  - name: table") :]
+        text = text.replace("${UNIQUE}", "${CLEAN}")
+        steps = [each for each in steps if not each.startswith(("CACHE", "UNIQUE"))]
+        steps = [steps[0], *(part for each in steps if "=" in each for part in ("--set", each))]
+    path.write_text(text, encoding="utf-8")
+    failed = cli("run", *steps)
+    assert failed.status == 2
+    assert "step 'clean' wrote nothing: no rows are left of 4: 'core.where' dropped 4 (not_matched: 4)" in failed.err

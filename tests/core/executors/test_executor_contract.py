@@ -317,6 +317,13 @@ def test_no_input_gives_no_output(make_executor):
     result = Pipeline("p", stages=[Pairs(), Countdown()]).run(make_executor(), initial_tasks=[])
     assert len(result) == 0
     assert [stats.tasks_in for stats in result.stats.values()] == [0, 0]
+    assert result.warnings == ["no tasks were given"]
+
+
+def test_a_run_that_drops_all_rows_warns(make_executor):
+    tasks = [TableBatch(data={"n": [10, 11]}), TableBatch(data={"n": [12]})]
+    result = Pipeline("p", stages=[NoSevens(), OnlySmall()]).run(make_executor(), initial_tasks=tasks)
+    assert result.warnings == ["no rows are left of 3: 'OnlySmall' dropped 3 (too_large: 3)"]
 
 
 def test_an_error_of_the_source_reaches_the_caller(make_executor):

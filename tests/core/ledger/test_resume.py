@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -261,13 +262,33 @@ def test_output_that_is_gone_is_noticed_and_made_again_when_asked_for(corpus, ca
     corpus.run()
     lost = sorted(corpus.output.iterdir())[2]
     lost.unlink()
-    assert corpus.run(resume=True).was_finished  # it may have been moved on purpose
+    unchanged = corpus.run(resume=True)
+    assert unchanged.was_finished  # it may have been moved on purpose
     assert f"{lost} and perhaps others" in caplog.text
+    assert str(lost) not in unchanged.outputs
+    assert len(unchanged.outputs) == len(expected[1]) - 1
+    (warning,) = unchanged.warnings
+    assert f"{lost} and perhaps others of 1 finished source tasks are not there any more" in warning
     caplog.clear()
     result = corpus.run(resume="changed")
     assert f"{lost} is gone" in caplog.text
     assert result.resumed_sources == len(expected[1]) - 1
     corpus.check(result, expected)
+
+
+def test_output_that_is_gone_is_not_listed_by_a_run_that_goes_on(corpus):
+    corpus.run()
+    lost = sorted(corpus.output.iterdir())[2]
+    lost.unlink()
+    (corpus.input / "9.jsonl").write_text('{"text": "one two three four"}\n' * 200)
+    result = corpus.run(resume=True)
+    assert not result.was_finished
+    assert str(lost) not in result.outputs
+    assert {Path(path).name for path in result.outputs} == {path.name for path in corpus.output.iterdir()}
+    assert str(lost) in result.warnings[0]
+    assert json.loads((corpus.run_dir / "result.json").read_text())["outputs"] == result.outputs
+    assert corpus.run(resume="changed").warnings == []
+    assert lost.exists()
 
 
 def test_what_was_half_done_for_input_that_changed_is_cleared_away(corpus):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.cli import exit_codes
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.progress import show_progress
-from curator_core.cli.terminal import message, print_data, print_json
+from curator_core.cli.terminal import message, print_data, print_json, warning
 from curator_core.errors import ConfigError
 from curator_core.redaction import redact, redact_values
 
@@ -52,4 +52,7 @@ def run_workflow(workflow: Workflow, executor: Executor, args: argparse.Namespac
         print_json(redact_values(result.to_dict()))
     elif not args.quiet:
         print_data(redact(result.report()))
+    else:
+        for each in getattr(result, "warnings", ()):  # results of plugins need not have any
+            warning(each)
     return exit_codes.QUARANTINED if any(state.quarantined_count for state in quarantined) else exit_codes.OK

@@ -22,15 +22,20 @@ _EXAMPLES = 1_000
 
 @dataclass
 class MissingOutputs:
-    """Source tasks that are done but miss an output file.
+    """Output files of an earlier run that are not there any more.
 
     Args:
-        sources: All of them.
+        sources: The source tasks that miss a file.
         examples: The first of them, each with the first file that it misses.
+        paths: Digests of the missing paths.
     """
 
     sources: SourceIds = field(default_factory=SourceIds)
     examples: dict[str, str] = field(default_factory=dict)
+    paths: DigestSet = field(default_factory=DigestSet)
+
+    def __contains__(self, path: str) -> bool:
+        return bool(len(self.paths)) and digest_of(path) in self.paths
 
 
 def missing_outputs(entries: Iterable[SourceEntry]) -> MissingOutputs:
@@ -48,6 +53,7 @@ def missing_outputs(entries: Iterable[SourceEntry]) -> MissingOutputs:
             names = there[folder]
             if names is None or digest_of(name) in names:
                 continue
+            missing.paths.add(digest_of(path))
             if missing.sources.add(entry.source) and len(missing.examples) < _EXAMPLES:
                 missing.examples[entry.source] = path
     return missing

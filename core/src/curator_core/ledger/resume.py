@@ -42,6 +42,8 @@ class Decision:
         order: Places of the source tasks, where they are known.
         is_finished: Whether there is nothing left to do.
         notes: What to tell the user.
+        missing: Output files that are gone, of source tasks that stay done.
+        warnings: Those of the notes that are as true at the end of the run.
     """
 
     content: LedgerContent
@@ -50,6 +52,8 @@ class Decision:
     order: SourceOrder = field(default_factory=SourceOrder)
     is_finished: bool = False
     notes: list[str] = field(default_factory=list)
+    missing: MissingOutputs | None = None
+    warnings: list[str] = field(default_factory=list)
 
 
 def decide(
@@ -95,10 +99,12 @@ def decide(
     lost = sum(source not in redone for source in missing.sources)
     if lost:
         example = next((path for source, path in missing.examples.items() if source not in redone), "an output file")
-        decision.notes.append(
+        decision.missing = missing
+        decision.warnings.append(
             f"{example} and perhaps others of {lost:,} finished source tasks are not there any more; "
             "resume=changed makes them again"
         )
+        decision.notes += decision.warnings
     if sources is not None:
         decision.order = sources.order
     ended = content.finished

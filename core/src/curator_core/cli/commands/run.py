@@ -9,7 +9,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.progress import show_progress
-from curator_core.cli.terminal import message, print_data, print_json
+from curator_core.cli.terminal import message, print_data, print_json, warning
 from curator_core.cli.workflow_run import run_workflow
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
@@ -91,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the pipeline, show progress, then the summary."""
     from curator_core.plan import Plan
     from curator_core.run import RunState, run_plan
+    from curator_core.run_warnings import unwritten_rows
 
     if args.save_dropped and args.run_dir is None:
         raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")
@@ -112,15 +113,25 @@ def run(args: argparse.Namespace) -> int:
     state = RunState(args.run_dir)
     with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state, resume=args.resume)
+    unwritten = None if result.interrupted else unwritten_rows(result, plan)
+    if unwritten is not None:
+        result.warnings.append(unwritten)
+    _show(result, args)
+    return _status(result, interruption)
+
+
+def _show(result: RunResult, args: argparse.Namespace) -> None:
     if result.was_finished and not args.quiet:
         message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
     if args.json:
         print_json(redact_values(result.to_dict()))
     elif not args.quiet:
         print_data(redact(_summary(result)))
+    else:
+        for each in result.warnings:
+            warning(each)
     if result.interrupted:
         message(how_to_go_on(args))
-    return _status(result, interruption)
 
 
 def _named_executor(loaded: LoadedPipeline, args: argparse.Namespace) -> ExecutorChoice | None:

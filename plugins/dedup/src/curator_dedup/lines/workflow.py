@@ -56,6 +56,11 @@ class LineDeduplicationResult:
         """Whether an earlier run had finished all steps, so that there was nothing to do."""
         return self.steps.was_finished
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the steps."""
+        return self.steps.warnings
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and paths, and what the steps returned, as plain values."""
         counts = {
@@ -65,10 +70,11 @@ class LineDeduplicationResult:
 
     def report(self) -> str:
         """Return the counts as text."""
-        return (
+        counts = (
             f"{self.documents:,} documents: {self.lines_removed:,} repeated pieces removed, "
             f"{self.documents_removed:,} documents with nothing else in them dropped"
         )
+        return "\n".join([counts, *(f"warning: {each}" for each in self.warnings)])
 
 
 _RECORD_BYTES = 24

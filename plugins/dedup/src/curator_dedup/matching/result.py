@@ -64,6 +64,11 @@ class DeduplicationResult:
         """Whether an earlier run had finished all steps, so that there was nothing to do."""
         return self.steps.was_finished
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the steps."""
+        return self.steps.warnings
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and paths, and what the steps returned, as plain values."""
         return {
@@ -87,5 +92,6 @@ class DeduplicationResult:
             self.overview,
             f"duplicates: {self.duplicates_path}",
             "   ".join(f"{name} {seconds:.1f} s" for name, seconds in self.steps.seconds.items()),
+            *(f"warning: {each}" for each in self.warnings),
         ]
         return "\n".join(lines)
