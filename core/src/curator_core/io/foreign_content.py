@@ -24,11 +24,13 @@ __all__ = [
 
 _LOOKED_AT = 20
 """Lines that must all agree before a file of text is taken for something else."""
-_MIN_CSV_ROWS = 2
+_MIN_CSV_ROWS = 3
+_NAME = re.compile(r"[^\W\d][\w .:/-]*")
+"""What a column of a CSV file may be called for it to be taken for one."""
 _LONG_BYTES = 2**16
 """How much of a file is looked at, and how long a line is that may go on behind what was read."""
 _BOM = b"\xef\xbb\xbf"
-_KEY = re.compile(rb'\{\s*"(?:[^"\\\\\n]|\\\\.)*"\s*:')
+_KEY = re.compile(rb'\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 
 _SIGNATURES = {
     b"PAR1": "a Parquet file",
@@ -143,17 +145,18 @@ def check_not_csv(beginning: bytes, path: str) -> None:
         path: The file.
 
     Raises:
-        DataError: Its first rows all have the same number of fields, and more than one.
+        DataError: It begins with a line of different names, and the rows behind it have as many fields.
     """
     text = io.StringIO(beginning[:_LONG_BYTES].decode("utf-8-sig", errors="replace"), newline="")
     try:
-        rows = [row for row, _ in zip(csv.reader(text, strict=True), range(_LOOKED_AT + 1), strict=False) if row]
+        rows = [row for row, _ in zip(csv.reader(text, strict=True), range(_LOOKED_AT), strict=False) if row]
     except csv.Error:
         return
-    if len(beginning) > _LONG_BYTES and len(rows) <= _LOOKED_AT:
-        rows = rows[:-1]  # cut
-    if len(rows) < _MIN_CSV_ROWS or len(rows[0]) == 1 or any(len(row) != len(rows[0]) for row in rows):
+    if len(beginning) > _LONG_BYTES and len(rows) < _LOOKED_AT:
+        rows.pop()  # it is cut
+    if len(rows) < _MIN_CSV_ROWS:
         return
-    if any(field.lstrip().startswith(("{", "[")) for row in rows for field in row[:1]):
-        return  # broken JSON, which its own reader describes better
-    raise DataError("this looks like CSV, not JSON lines; read it with read_csv", source=path)
+    header = rows[0]
+    is_header = len(header) > 1 and len(set(header)) == len(header) and all(map(_NAME.fullmatch, header))
+    if is_header and all(len(row) == len(header) for row in rows):
+        raise DataError("this looks like CSV, not JSON lines; read it with read_csv", source=path)
