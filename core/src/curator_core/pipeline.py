@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from curator_core.config.variables import References
     from curator_core.executors.base import Executor
+    from curator_core.io.existing_output import Existing
     from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
     from curator_core.result import RunResult
@@ -83,6 +84,7 @@ class Pipeline:
         run_dir: str | os.PathLike[str] | None = None,
         resume: Resume = False,  # noqa: FBT002 - the signature is part of the public contract
         *,
+        existing: Existing = "warn",
         state: RunState | None = None,
     ) -> RunResult:
         """Check and run the pipeline.
@@ -94,11 +96,17 @@ class Pipeline:
             run_dir: Folder for the plan, the ledger, quarantined records, dropped rows and the result.
             resume: Go on with the run in ``run_dir``, skipping what it has finished; starts it where there is none.
                 True refuses if pipeline or input have changed since, ``"changed"`` redoes what is affected.
-            state: What the run has done so far, for those who watch it or stop it. It has the run directory, so give
-                that to ``RunState``, not here.
+            existing: What happens to files in the output folder that look like the writer's and that neither this run
+                nor the one it resumes has written. ``"warn"`` leaves them there and says so in ``warnings`` of the
+                result, ``"keep"`` says nothing, ``"error"`` refuses to start. ``"replace"`` removes those that a run
+                has named (``part-…``) when this run has ended well.
+            state: What the run has done so far, for those who watch it or stop it. It has the run directory and
+                ``existing``, so give these to ``RunState``, not here.
 
         Raises:
-            ConfigError: Both ``run_dir`` and ``state`` are given.
+            ConfigError: ``state`` is given together with ``run_dir`` or ``existing``, or files of other runs are in the
+                output folder and ``existing`` is ``"error"``.
+            PipelineError: The pipeline cannot run as it is, or has no reader and no initial tasks.
             ResumeError: Something has changed that finished work depends on.
         """
         from curator_core.run import RunState, run_plan
@@ -108,12 +116,17 @@ class Pipeline:
                 f"run_dir is {os.fspath(run_dir)!r}, but the state that is given has its own run directory, or none",
                 fix="give the folder to the state: RunState(run_dir)",
             )
+        if state is not None and existing != "warn":
+            raise ConfigError(
+                f"existing is {existing!r}, but the state that is given has its own",
+                fix="give it to the state: RunState(run_dir, existing=…)",
+            )
         plan = self.build()
         return run_plan(
             plan,
             _or_default(executor, plan),
             initial_tasks=initial_tasks,
-            state=RunState(run_dir) if state is None else state,
+            state=RunState(run_dir, existing=existing) if state is None else state,
             resume=resume,
         )
 

@@ -35,7 +35,8 @@ class RunResult(Sequence["Task[Any]"]):
         interrupted: Whether the run was stopped before its end.
         resumed_sources: Source tasks that an earlier run had done; their outputs and counts are part of the result.
         was_finished: Whether there was nothing left to do.
-        warnings: What looks wrong although the run has ended well: no rows are left.
+        warnings: What looks wrong although the run has ended well: no rows are left, files of other runs are in the
+            output folder.
     """
 
     def __init__(  # noqa: PLR0913 - the facts of a run, by keyword

@@ -6,10 +6,12 @@ import logging
 import threading
 import time
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
+from curator_core.io.existing_output import check_existing, check_nothing_exists, existing_warnings
 from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.ledger.descriptions import output_from
 from curator_core.ledger.opening import open_ledger, remove_torn, start_over
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from curator_core.executors.base import Executor
+    from curator_core.io.existing_output import Existing
     from curator_core.ledger.resume import Decision, Resume
     from curator_core.ledger.run_ledger import RunLedger
     from curator_core.live import LiveStage
@@ -51,10 +54,13 @@ class RunState:
 
     Args:
         run_dir: Folder for quarantine, dropped rows and the result; none is written without it.
+        existing: What happens to files of other runs in the output folder; see :meth:`curator_core.Pipeline.run`.
     """
 
-    def __init__(self, run_dir: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, run_dir: str | os.PathLike[str] | None = None, *, existing: Existing = "warn") -> None:
+        check_existing(existing)
         self.directory = RunDirectory(run_dir) if run_dir is not None else None
+        self.existing: Existing = existing
         self.stats: dict[str, StageStats] = {}
         self.live: dict[str, LiveStage] = {}  # replaced as a whole, by executors with workers
         self.quarantined: list[QuarantineRecord] = []
@@ -236,11 +242,14 @@ def run_plan(
     Raises:
         ResumeError: The run cannot be continued, because its pipeline or input have changed.
         PipelineError: No tasks are given, and the first stage makes none.
+        ConfigError: Other runs have left files in the output folder, and that is to be an error.
     """
     state = state or RunState()
     _check_resume(resume, state, executor)
     if initial_tasks is None:
         check_first_stage(plan)
+    if state.existing == "error" and not resume:  # before the ledger of an earlier run is replaced
+        check_nothing_exists(plan)
     if state.directory is None or executor.is_limited:
         if state.directory is not None:
             start_over(state.directory, plan)  # the ledger too: parts of files are going to replace those it calls done
@@ -255,6 +264,8 @@ def run_plan(
             result = _result(state, Outputs(), opened.decision, was_finished=True)
             result.warnings += _outcome_warnings(plan, result, opened.decision)
             return result
+        if state.existing == "error" and resume:
+            check_nothing_exists(plan, sources=opened.ledger.begun)
         return _run(plan, executor, state, initial_tasks, opened.decision)
 
 
@@ -273,6 +284,7 @@ def _run(
         directory.write_plan(plan)
     registry.notify("curator_run_started", plan=plan, run_dir=None if directory is None else str(directory.path))
     outputs = Outputs()
+    about_existing: list[str] = []
     interrupted = is_failing = False
     try:
         try:
@@ -280,6 +292,10 @@ def _run(
         except KeyboardInterrupt:
             interrupted = True
         interrupted = interrupted or state.stop_requested.is_set()
+        if not interrupted:
+            begun = () if decision is None or state.ledger is None else state.ledger.begun
+            written = chain(state.restored.paths(), outputs.paths())
+            about_existing = existing_warnings(plan, written, state.existing, sources=begun)
         _close_ledger(plan, state, is_over=not interrupted)
     except BaseException:
         is_failing = True
@@ -290,6 +306,7 @@ def _run(
         result = _result(state, ordered, decision, interrupted=interrupted)
         if not (is_failing or interrupted):
             result.warnings += _outcome_warnings(plan, result, decision)
+            result.warnings += about_existing
         unfinished = finish_stages(plan)
         if unfinished is not None and is_failing:  # the error of the run is the one that is raised
             _log.warning("%s", unfinished.message)

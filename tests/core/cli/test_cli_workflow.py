@@ -157,3 +157,18 @@ def test_a_step_that_lost_everything_is_named_by_the_step_that_misses_its_output
     failed = cli("run", *steps)
     assert failed.status == 2
     assert "step 'clean' wrote nothing: no rows are left of 4: 'core.where' dropped 4 (not_matched: 4)" in failed.err
+
+
+def test_a_file_of_steps_that_is_run_again_doubles_nothing_unnoticed(cli, steps, tmp_path):
+    assert cli("run", *steps).status == 0
+    again = cli(
+        "run", *steps, "--quiet"
+    )  # the files of the first step are new, and so are the names of what comes of them
+    assert "warning: unique: remove: " in again.err
+    assert f"warning: table: {str(tmp_path / 'out')!r} holds 1 file that this run did not write" in again.err
+    refused = cli("run", *steps, "--existing", "error")
+    assert refused.status == 2
+    assert f"{str(tmp_path / 'clean')!r} holds 1 file" in refused.err
+    replaced = cli("run", *steps, "--existing", "replace", "--json", "--quiet")
+    assert any("removed from" in each for each in replaced.json["warnings"])
+    assert pq.read_table(tmp_path / "out").column("text").to_pylist() == ["a"]

@@ -38,6 +38,7 @@ def run_workflow(workflow: Workflow, executor: Executor, args: argparse.Namespac
         if not args.quiet:
             message(f"{workflow.name}: {step}")
         state.stop_requested = stop_requested
+        state.existing = args.existing
         quarantined.append(state)
         with show_progress(state, quiet=args.quiet):
             yield

@@ -58,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="changed",
         help="the same, and redo what is affected where pipeline or input have changed since",
     )
+    parser.add_argument(
+        "--existing",
+        choices=("warn", "keep", "replace", "error"),
+        default="warn",
+        help="files of other runs in the output folder: warn about them, keep or replace them, or refuse to start",
+    )
     parser.add_argument("--executor", metavar="NAME", help="run with this executor instead of the file's")
     parser.add_argument("--threads", type=positive, metavar="N", help="tasks side by side in the local executor")
     parser.add_argument("--address", metavar="HOST:PORT", help="Ray cluster to join, or auto for one on this machine")
@@ -110,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     executor = executor or _executor(choice.name, loaded, args)
     if named is None and not args.quiet:
         message(f"executor {choice.name} ({choice.reason})")
-    state = RunState(args.run_dir)
+    state = RunState(args.run_dir, existing=args.existing)
     with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state, resume=args.resume)
     unwritten = None if result.interrupted else unwritten_rows(result, plan)
