@@ -51,8 +51,9 @@ def _name_of_output(writer: FolderWriter) -> str:
 def _is_a_part(asked: str, writer: FolderWriter) -> bool:
     """Return whether a reader names a file of the output folder that is called as the writer's files are."""
     folder, name = posixpath.split(_full_path(asked))
-    is_part = name.startswith(PART_PREFIX) and name.lower().endswith(writer.output_extensions() or "\0")
-    return is_part and folder == posixpath.dirname(_full_path(writer.file_path(name)))
+    if not name.startswith(PART_PREFIX) or not name.lower().endswith(writer.output_extensions()):
+        return False
+    return folder == posixpath.dirname(_full_path(writer.file_path(name)))
 
 
 def _full_path(path: str) -> str:
