@@ -28,6 +28,16 @@ def test_fasttext_classify_adds_label_and_probability():
     assert dropped == {}
 
 
+def test_fasttext_classify_replaces_no_column_unless_asked_to():
+    batch = DocumentBatch(data={"text": [ENGLISH], "label": ["mine"]})
+    stage = FasttextClassify(str(fasttext_model_file()))
+    with pytest.raises(StageError, match="there is a column 'label' already"):
+        Pipeline(stages=[stage]).run(LocalExecutor(on_error="raise"), initial_tasks=[batch])
+    stage = FasttextClassify(str(fasttext_model_file()), overwrite=True)
+    (out,) = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
+    assert out.data["label"].to_pylist() == ["en"]
+
+
 def test_fasttext_classify_keeps_labels_and_scores():
     rows, dropped = run(
         FasttextClassify(str(fasttext_model_file()), keep=["de"], min_score=0.5), [ENGLISH, GERMAN, None]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from curator_core import Pipeline
-from curator_core.errors import ConfigError, StageError
+from curator_core.errors import ConfigError, PipelineError, StageError
 from curator_core.recording import Recording
 from curator_text import DocumentBatch, LanguageId
 
@@ -86,6 +86,22 @@ def test_columns_can_be_named():
     stage = LanguageId(text_field="body", language_field="lang", score_field="sure")
     (row,) = stage.process(batch).data.to_pylist()
     assert (row["lang"], row["language"], set(stage.outputs())) == ("de", "unchanged", {"lang", "sure"})
+
+
+@pytest.mark.parametrize("column", ["language", "language_score"])
+def test_a_column_that_is_there_is_not_replaced_unless_asked_for(tmp_path, column):
+    from curator_text import ReadJsonl
+
+    batch = DocumentBatch(data={"text": [TEXTS["de"]], column: ["mine"]})
+    parameter = {"language": "language_field", "language_score": "score_field"}[column]
+    with pytest.raises(StageError, match=f"there is a column '{column}' already") as caught:
+        LanguageId().process(batch)
+    assert caught.value.fix == f"choose another {parameter}, or overwrite: true"
+    assert LanguageId(overwrite=True).process(batch).data["language"].to_pylist() == ["de"]
+    assert LanguageId(**{parameter: "new"}).process(batch).data[column].to_pylist() == ["mine"]
+    (tmp_path / "in.jsonl").write_text(f'{{"text": "some text", "{column}": "mine"}}\n')
+    with pytest.raises(PipelineError, match=rf"text\.language_id: there is a column '{column}' already"):
+        Pipeline(stages=[ReadJsonl(str(tmp_path)), LanguageId()]).build()
 
 
 def test_another_model_by_its_path(tmp_path):

@@ -156,6 +156,7 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
         _check_columns(pipeline, stage, reads, known, later=stages[position + 1 :])
         # Every stage may check itself; only one that makes rows from something else knows all of their columns.
         found = _preflight(pipeline, stage) if check_inputs else None
+        _check_new_columns(pipeline, stage, known)
         columns = stage.columns_after(known.columns)
         complete = known.complete
         if found is not None:
@@ -229,6 +230,13 @@ def _check_columns(
         stage=stage.name,
         fix=_fix_for(column, later),
     )
+
+
+def _check_new_columns(pipeline: Pipeline, stage: ProcessingStage[Any, Any], known: _Known) -> None:
+    try:
+        stage.check_new_columns(known.columns)
+    except CuratorError as error:
+        raise PipelineError(f"pipeline {pipeline.name!r}: {error.message}", stage=stage.name, fix=error.fix) from error
 
 
 def _fix_for(column: str, later: Sequence[ProcessingStage[Any, Any]]) -> str:

@@ -10,7 +10,7 @@ from curator_core.errors import StageError, UnknownNameError
 from curator_core.resources import Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -143,6 +143,30 @@ class ProcessingStage(ABC, Generic[X, Y]):
     def outputs(self) -> Columns:
         """Name the columns this stage adds (or ``(task attributes, columns)``)."""
         return []
+
+    def new_columns(self) -> Mapping[str, str]:
+        """Name the columns that this stage must not find, because it would replace them, by the parameter for each.
+
+        A pipeline that is known to have one is refused before it runs; a stage that names any calls
+        :meth:`check_new_columns` with the columns of its batches, which may not be known before.
+        """
+        return {}
+
+    def check_new_columns(self, columns: Collection[str]) -> None:
+        """Refuse columns of which this stage would replace one without a word.
+
+        Args:
+            columns: The columns before this stage.
+
+        Raises:
+            StageError: Names the parameter to change.
+        """
+        for parameter, column in self.new_columns().items():
+            if column in columns:
+                raise StageError(
+                    f"{self.name}: there is a column {column!r} already",
+                    fix=f"choose another {parameter}, or overwrite: true",
+                )
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
         """Return the columns behind this stage, given those before it. Override it in stages that remove columns."""

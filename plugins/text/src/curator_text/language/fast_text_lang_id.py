@@ -30,6 +30,7 @@ class FastTextLangId(LanguageId):
         text_field: Column with the text.
         language_field: Column for the language.
         score_field: Column for the score.
+        overwrite: Replace columns of those names; else one that is there is an error.
         tag: Keep all rows and add a score and a reason column instead.
         invert: Drop what would be kept and keep what would be dropped.
         save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.

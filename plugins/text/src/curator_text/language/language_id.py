@@ -13,7 +13,7 @@ from curator_core.filter import Filter, Verdict
 from curator_text.language.fasttext_labels import label_texts, load_model, packaged_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from curator_core.stage import Columns, NodeInfo, WorkerInfo
     from curator_core.tasks import TableBatch
@@ -54,6 +54,7 @@ class LanguageId(Filter):
         text_field: Column with the text.
         language_field: Column for the language.
         score_field: Column for the score: fastText's probability, CLD2's share of the text.
+        overwrite: Replace columns of those names; else one that is there is an error.
         tag: Keep all rows and add a score and a reason column instead.
         invert: Drop what would be kept and keep what would be dropped.
         save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
@@ -67,6 +68,7 @@ class LanguageId(Filter):
     text_field: str = field(default="text", kw_only=True)
     language_field: str = field(default="language", kw_only=True)
     score_field: str = field(default="language_score", kw_only=True)
+    overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.language_id"
     thread_safe: ClassVar[bool] = True
@@ -83,6 +85,9 @@ class LanguageId(Filter):
 
     def outputs(self) -> Columns:
         return [self.language_field, self.score_field, *(self.tag_columns if self.tag else ())]
+
+    def new_columns(self) -> Mapping[str, str]:
+        return {} if self.overwrite else {"language_field": self.language_field, "score_field": self.score_field}
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the packages and the model are there.
@@ -111,6 +116,7 @@ class LanguageId(Filter):
     def process(self, task: TableBatch) -> TableBatch | None:
         """Add the columns, then judge by them."""
         languages, scores = self._identify(task.text(self.text_field))
+        self.check_new_columns(task.columns)
         labelled = task.with_column(self.language_field, languages).with_column(self.score_field, scores)
         return super().process(labelled)
 

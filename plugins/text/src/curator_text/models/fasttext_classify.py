@@ -14,7 +14,7 @@ from curator_text.models.fasttext_model import LABEL_PREFIX, FastTextModel, chec
 from curator_text.models.keep_labels import KeepLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from curator_core.stage import Columns, WorkerInfo
 
@@ -39,6 +39,7 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
         min_score: Keep only documents whose label has at least this probability.
         max_chars: Most characters of a document to look at; all unless given.
         text_field: Column with the text.
+        overwrite: Replace the columns of label and score; else one that is there is an error.
     """
 
     model: str
@@ -48,6 +49,7 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
     min_score: float | None = None
     max_chars: int | None = None
     text_field: str = "text"
+    overwrite: bool = False
 
     name = "text.fasttext_classify"
     row_wise: ClassVar[bool] = True
@@ -57,6 +59,9 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
 
     def outputs(self) -> Columns:
         return [self.label_field, self.score_field]
+
+    def new_columns(self) -> Mapping[str, str]:
+        return {} if self.overwrite else {"label_field": self.label_field, "score_field": self.score_field}
 
     def preflight(self) -> Sequence[str] | None:
         check_model_file(self.name, self.model)
@@ -69,6 +74,7 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_model", None)
 
     def process(self, task: TableBatch) -> TableBatch | None:
+        self.check_new_columns(task.columns)
         labels, scores = self._model.best(task.text(self.text_field), max_chars=self.max_chars)
         names = [None if label is None else label.removeprefix(LABEL_PREFIX) for label in labels]
         output = task.with_column(self.label_field, pa.array(names, pa.string())).with_column(

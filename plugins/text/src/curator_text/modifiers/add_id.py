@@ -13,6 +13,8 @@ from curator_core.stages.sample import hash_text
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curator_core.stage import Columns
 
 __all__ = ["AddId"]
@@ -57,12 +59,11 @@ class AddId(ProcessingStage[TableBatch, TableBatch]):
     def outputs(self) -> Columns:
         return [self.id_field]
 
+    def new_columns(self) -> Mapping[str, str]:
+        return {} if self.overwrite else {"id_field": self.id_field}
+
     def process(self, task: TableBatch) -> TableBatch:
-        if self.id_field in task.columns and not self.overwrite:
-            raise StageError(
-                f"{self.name}: there is a column {self.id_field!r} already",
-                fix="choose another id_field, or overwrite: true",
-            )
+        self.check_new_columns(task.columns)
         parts = pl.DataFrame([self._part(task.series(name)).alias(str(at)) for at, name in enumerate(self.fields)])
         prefix = [pl.lit(self.id_prefix)] if self.id_prefix else []
         ids = parts.select(pl.concat_str(*prefix, pl.all(), separator="-").alias(self.id_field))
