@@ -1,7 +1,11 @@
 """The filters for source code: comments of many languages, docstrings, markup, tables of limits, histograms."""
 
+import ast
+import io
 import re
 import sys
+import tokenize
+import warnings
 
 import nemo_oracle as oracle
 import pyarrow as pa
@@ -147,6 +151,73 @@ def test_python_comments_and_docstrings():
 def test_source_that_is_no_python_scores_and_never_raises(source):
     assert tagged(curator_text.PythonCommentToCode(), [source])[0] == [0.0]
     assert tagged(curator_text.GeneralCommentToCode("python"), [source])[0][0] in (0.0, 9999.0)
+
+
+def share_by_definition(source):
+    """What the score means, as NeMo Curator computes it: every token, and every node of the tree."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+        nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docstrings = [text for text in map(ast.get_docstring, nodes) if text]
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    except (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError):
+        return 0.0
+    return (len("".join(comments)) + len("\n".join(docstrings))) / len(source) if source else 0.0
+
+
+EXPRESSIONS = [
+    "1", "'#'", "'''\n# no\n'''", '"""it\'s"""', "r'\\'", "b'\\'#'", "'\\\n#'", "f'{x}#'", "rb'\\\\'", "'a' 'b' \"#\"",
+    "(1,  # in\n2)", "x[\n# in\n0]", "1 + \\\n  2", "é", "'\\d'", "lambda: '#'", "f'''{x\n}#'''", "''", '""""""',
+    "u'#'", "-x",
+]  # fmt: skip
+DOCSTRINGS = [
+    "'''One.'''", '"Two\\n"', "('three')", "'fo' 'ur'", "b'five'", "f'six'", "r'\\d'", "'''\n  Seven\n    7\n'''",
+    "'8'; x",
+]  # fmt: skip
+LINES = ["# comment", "", "#", "pass", "return", "x = 1; y = 2  # both", "\\\nx", "#!é", "match = 1"]
+HEADS = [
+    "def f(a='#'):", "async def g():", "class A:", "class B(A, x='#'):", "if x:", "while x:", "for i in x:", "with x:",
+    "async def h():  # why", "def k(\n  # in\n):",
+]  # fmt: skip
+ODDITIES = ["\\", "\\\n", "\r", "\f", "\t", "\ufeff", "\x00", "'", '"', '"""', "#", "\n", " ", "(", ")", "}", ":", "é"]
+
+
+def block(*lines):
+    return "".join(f"    {line}\n" for line in "\n".join([*lines, "pass"]).split("\n"))
+
+
+STATEMENTS = st.recursive(
+    st.sampled_from([*EXPRESSIONS, *DOCSTRINGS, *map("x = {}  # c".format, EXPRESSIONS), *LINES]),
+    lambda inner: st.one_of(
+        st.builds(lambda head, *body: f"{head}\n{block(*body)}", st.sampled_from(HEADS), inner, inner),
+        st.builds(lambda one, two: f"try:\n{block(one)}except E:\n{block(two)}finally:\n{block(two)}", inner, inner),
+        inner.map(lambda one: f"if x:\n{block(one)}elif y:\n{block(one)}else:\n{block(one)}"),
+        inner.map(lambda one: f"match x:\n    case 1:\n{block(block(one))}"),
+    ),
+    max_leaves=8,
+)
+MODULES = st.lists(STATEMENTS, max_size=5).map("\n".join)
+
+
+@given(
+    source=MODULES,
+    end=st.sampled_from(["", "\n", "\\", "\\\n", "\n# end"]),
+    newline=st.sampled_from(["\n", "\n", "\r\n", "\r"]),
+)
+def test_python_comments_are_those_of_the_definition(source, end, newline):
+    source = (source + end).replace("\n", newline)
+    assert comment_share(source) == share_by_definition(source)
+
+
+@given(source=MODULES, data=st.data())
+def test_comments_of_broken_python_are_those_of_the_definition(source, data):
+    for oddity in data.draw(st.lists(st.sampled_from(ODDITIES), min_size=1, max_size=3)):
+        at = data.draw(st.integers(0, len(source)))
+        source = source[:at] + oddity + source[at:]
+    assert comment_share(source) == share_by_definition(source)
 
 
 def test_dubious_escapes_are_no_reason_to_refuse_a_file():
