@@ -46,7 +46,7 @@ def test_read_probe_and_filter_with_broken_files(photos):
 
 def test_references_without_bytes(photos):
     (batch,) = Pipeline(stages=[ReadFolder(str(photos / "*.png"), with_bytes=False)]).run()
-    assert batch.columns == ["uri", "size_bytes", "_source", "_row"]
+    assert batch.columns == ["uri", "key", "size_bytes", "_source", "_row"]
 
 
 def test_too_large_a_file_is_quarantined(photos):

@@ -11,7 +11,17 @@ from picture_files import blurred, encoded, scene
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
 from curator_core.cli import main
-from curator_image import AspectFilter, Phash, QualityFilter, ReadParquet, ReadTar, SizeFilter, WriteParquet, WriteTar
+from curator_image import (
+    AspectFilter,
+    Phash,
+    QualityFilter,
+    ReadFolder,
+    ReadParquet,
+    ReadTar,
+    SizeFilter,
+    WriteParquet,
+    WriteTar,
+)
 
 FORMATS = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP", "gif": "GIF", "bmp": "BMP", "tif": "TIFF"}
 
@@ -122,3 +132,42 @@ def test_duplicates_are_removed_by_one_file_of_steps(tmp_path, capsys):
     for number in range(6):
         assert found[f"{number}.png"] == encoded(scene(number, 360, 270), "PNG")
         assert found[f"{number}.txt"] == f"caption {number}".encode()
+
+
+def keys_in(folder, *paths):
+    """Return the names of the members that the images of some folders are written to."""
+    stages = [ReadFolder([str(path) for path in paths]), WriteTar(str(folder), json_columns=[])]
+    result = Pipeline(stages=stages).run(LocalExecutor())
+    assert not result.quarantined
+    with tarfile.open(result[0].paths[0]) as archive:
+        return [member.name for member in archive]
+
+
+def test_members_are_named_by_their_path_in_the_folder_wherever_it_is(tmp_path):
+    names = ["a.jpg", "sub/b.v2.png", "sub/v1.0/c.webp"]
+    written = []
+    for mount in ("here", "there/and/deeper"):
+        for name in names:
+            (tmp_path / mount / "photos" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / mount / "photos" / name).write_bytes(b"x")
+        written.append(keys_in(tmp_path / mount / "out", tmp_path / mount / "photos"))
+    assert written == [["a.jpg", "sub/b_v2.png", "sub/v1.0/c.webp"]] * 2
+    assert keys_in(tmp_path / "one", tmp_path / "here/photos/sub/b.v2.png") == ["b_v2.png"]
+    assert keys_in(tmp_path / "glob", tmp_path / "here/photos/*/*.png") == ["sub/b_v2.png"]
+    (batch,) = Pipeline(stages=[ReadTar(str(tmp_path / "here/out"))]).run(LocalExecutor())
+    assert batch.data["key"].to_pylist() == ["a", "sub/b_v2", "sub/v1.0/c"]
+
+
+def test_files_that_would_share_a_key_are_told_apart(tmp_path):
+    for name in ("x/cat.jpg", "x/cat.png", "x/dog_1.jpg", "x/dog.1.jpg", "y/cat.jpg", "y/bird.jpg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    names = keys_in(tmp_path / "out", tmp_path / "x", tmp_path / "y")
+    assert len({name.partition(".")[0] for name in names}) == 6
+    assert [name.partition("-")[0] for name in names] == ["cat", "cat", "dog_1", "dog_1", "bird.jpg", "cat"]
+    (tmp_path / "elsewhere").mkdir()
+    for folder in ("x", "y"):
+        (tmp_path / folder).rename(tmp_path / "elsewhere" / folder)
+    assert keys_in(tmp_path / "again", tmp_path / "elsewhere/x", tmp_path / "elsewhere/y") == names
+    alone = keys_in(tmp_path / "alone", tmp_path / "elsewhere/y")
+    assert alone == ["bird.jpg", "cat.jpg"]

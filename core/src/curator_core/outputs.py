@@ -136,7 +136,7 @@ def _task(task_id: str, dataset_name: str, meta: dict[str, Any], data: Any, is_f
 
 
 def _slice_values(piece: FileSlice) -> tuple[Any, ...]:
-    return piece.path, piece.start, piece.end, piece.row_groups, piece.file_bytes, piece.version
+    return piece.path, piece.start, piece.end, piece.row_groups, piece.file_bytes, piece.version, piece.key
 
 
 def _can_pack(task: Task[Any]) -> bool:

@@ -107,6 +107,8 @@ class FileSlice:
         row_groups: First and one past the last row group (Parquet) or record batch (Arrow).
         file_bytes: Size of the whole file when it was listed.
         version: What tells one version of the file from another: modification time or etag.
+        key: What tells the file from others that were listed with it, for readers of whole files; it is no part of the
+            identity of a task.
     """
 
     path: str
@@ -115,6 +117,7 @@ class FileSlice:
     row_groups: tuple[int, int] | None = None
     file_bytes: int | None = None
     version: str = ""
+    key: str = field(default="", repr=False)
 
     @property
     def size_bytes(self) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import zipfile
 
 import fsspec
 import pytest
@@ -147,9 +148,30 @@ def test_remote_paths_keep_their_protocol(memory):
     assert entry.version
 
 
-def test_chained_paths_keep_their_chain(tmp_path, memory):
-    import zipfile
+def test_files_know_their_name_below_what_was_asked_for(folder, memory):
+    memory.pipe("/a/x/b.jsonl", b"")
+    memory.pipe("/a/x/c.jsonl", b"")
+    with zipfile.ZipFile(folder / "in.zip", "w") as archive:
+        archive.writestr("z/e.jsonl", "")
+    asked = {
+        str(folder): ["a.jsonl", "b.jsonl", "c.jsonl.gz", "sub/d.jsonl"],
+        f"{folder}/": ["a.jsonl", "b.jsonl", "c.jsonl.gz", "sub/d.jsonl"],
+        f"{folder}/sub/d.jsonl": ["d.jsonl"],
+        f"{folder}/**/d.jsonl": ["sub/d.jsonl"],
+        f"{folder}/su*/*.jsonl": ["sub/d.jsonl"],
+        f"{folder}/sub/[d].jsonl": ["d.jsonl"],
+        "memory://a": ["x/b.jsonl", "x/c.jsonl"],
+        "memory://a/x/b.jsonl": ["b.jsonl"],
+        "memory://a/x/*.jsonl": ["b.jsonl", "c.jsonl"],
+        f"zip://*/*.jsonl::{folder}/in.zip": ["z/e.jsonl"],
+        f"zip://z/e.jsonl::{folder}/in.zip": ["e.jsonl"],
+        "simplecache::memory://a/x": ["b.jsonl", "c.jsonl"],
+    }
+    for path, names in asked.items():
+        assert [entry.name for entry in list_files(path, extensions=JSONL)] == names, path
 
+
+def test_chained_paths_keep_their_chain(tmp_path, memory):
     with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
         archive.writestr("in/a.jsonl", '{"a": 1}\n')
     (entry,) = list_files(f"zip://in/*.jsonl::{tmp_path}/data.zip")

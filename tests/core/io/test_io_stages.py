@@ -227,11 +227,11 @@ def test_whole_files_as_rows(tmp_path):
     for name, size in (("a.png", 10), ("b.jpg", 2000), ("c.txt", 5), ("d.png", 20)):
         (tmp_path / name).write_bytes(b"x" * size)
     reader = ReadImages(str(tmp_path), max_file_bytes=1000)
-    assert reader.preflight() == ["uri", "bytes", "size_bytes", "_source", "_row"]
+    assert reader.preflight() == ["uri", "key", "bytes", "size_bytes", "_source", "_row"]
     batches, bad = run(reader)
     assert rows_of(batches) == [
-        {"uri": path, "bytes": b"x" * size, "size_bytes": size, "_source": path, "_row": 0}
-        for path, size in ((str(tmp_path / "a.png"), 10), (str(tmp_path / "d.png"), 20))
+        {"uri": path, "key": key, "bytes": b"x" * size, "size_bytes": size, "_source": path, "_row": 0}
+        for key, path, size in (("a", str(tmp_path / "a.png"), 10), ("d", str(tmp_path / "d.png"), 20))
     ]
     assert batches[0].data.schema.field("bytes").type == pa.large_binary()
     assert [(record.source, record.error_type) for record in bad] == [(str(tmp_path / "b.jpg"), "UnreadableFile")]

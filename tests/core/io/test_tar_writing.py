@@ -2,6 +2,7 @@
 
 import datetime as dt
 import hashlib
+import re
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.errors import ConfigError, StageError, UnknownNameError
+from curator_core.io.tar_keys import checked_key, extension_of_uri, key_of_uri
 from curator_core.io.tar_reader import TarReader
 from curator_core.io.tar_writer import TarWriter
 
@@ -124,8 +126,44 @@ def test_unusable_keys_are_quarantined_with_their_source(tmp_path):
 
 def test_keys_of_files_that_were_not_in_an_archive(tmp_path):
     rows = {"uri": ["/data/photos/cat.v2.jpg", "s3://b/dog.png"], "bytes": [b"1", b"2"]}
+    rows["_source"] = ["/data/list.jsonl", "s3://b/list.jsonl"]
     (out,) = write(rows, tmp_path, json_columns=[])
-    assert list(members(out.paths[0])) == ["data/photos/cat_v2.jpg", "b/dog.png"]
+    assert list(members(out.paths[0])) == ["photos/cat_v2.jpg", "dog.png"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "start"),
+    [
+        ("/mnt/data/cat.jpg", "cat-"),
+        ("~/cat.jpg", "cat-"),
+        ("../up/cat.jpg", "cat-"),
+        ("file:///mnt/cat.jpg", "cat-"),
+        ("https://me:secret@host/a/cat.jpg?token=secret#x", "cat-"),
+        ("s3://bucket/a/cat.jpg", "cat-"),
+        ("simplecache::s3://me:secret@bucket/cat.jpg", "cat-"),
+        ("zip://a/cat.jpg::/mnt/photos.zip", "cat-"),
+        ("C:\\data\\cat.jpg", "cat-"),
+        ("C:cat.jpg", "C_cat-"),
+        ("a/b/../../../cat.jpg", "cat-"),
+    ],
+)
+def test_keys_of_files_elsewhere_tell_them_apart_and_not_where_they_are(uri, start):
+    key = key_of_uri(uri)
+    assert re.fullmatch(f"{start}[0-9a-f]{{8}}", key)
+    assert checked_key(key) == key
+    assert key_of_uri(uri.replace("cat.jpg", "other/cat.jpg")) != key
+    assert key_of_uri(uri.replace("secret", "renewed")) == key
+    assert extension_of_uri(uri) == "jpg"
+
+
+def test_keys_of_files_beside_the_file_that_names_them():
+    assert key_of_uri("./a/cat.jpg") == "a/cat"
+    assert (
+        key_of_uri("/mnt/x/a/cat.jpg", "/mnt/x/list.jsonl") == key_of_uri("s3://b/a/cat.jpg", "s3://b/l.csv") == "a/cat"
+    )
+    assert key_of_uri("https://me@host/a/cat.jpg?x", "https://host/list.jsonl") == "a/cat"
+    assert key_of_uri("/mnt/xy/cat.jpg", "/mnt/x/list.jsonl").startswith("cat-")
+    assert key_of_uri("/mnt/x/cat.jpg", "/mnt/x/cat.jpg").startswith("cat-")  # a row that is a file itself
 
 
 @pytest.mark.parametrize("compression", ["gz", "zst"])

@@ -9,6 +9,7 @@ from curator_core.errors import DataError
 from curator_core.io.filesystems import check_name, open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
+from curator_core.io.tar_keys import key_of_uri
 from curator_core.recording import BadRecord, current
 from curator_core.stage import CompositeStage, ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
     from curator_core.stage import Columns
     from curator_core.tasks import FileSlice
 
-__all__ = ["BYTES_COLUMN", "SIZE_COLUMN", "URI_COLUMN", "FolderReader", "ReadFiles"]
+__all__ = ["BYTES_COLUMN", "KEY_COLUMN", "SIZE_COLUMN", "URI_COLUMN", "FolderReader", "ReadFiles"]
 
 URI_COLUMN = "uri"
+KEY_COLUMN = "key"
 BYTES_COLUMN = "bytes"
 SIZE_COLUMN = "size_bytes"
 
 
 @dataclass
 class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
-    """Make a row of every file: ``uri``, ``size_bytes``, the ``bytes`` where asked for, ``_source`` and ``_row`` (0).
+    """Make a row of every file: ``uri``, ``key``, the ``bytes`` where asked for, ``size_bytes``, ``_source``, ``_row``.
 
+    The key is the file's path below the folder that was listed, without its extension, and unique; ``_row`` is 0.
     A file that is too large or cannot be read is reported as a bad record; the others come out.
 
     Args:
@@ -99,7 +102,8 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
         import pyarrow as pa
 
         paths = pa.array([piece.path for piece, _, _ in rows], pa.string())
-        columns = {URI_COLUMN: paths}
+        keys = [piece.key or key_of_uri(piece.path) for piece, _, _ in rows]
+        columns = {URI_COLUMN: paths, KEY_COLUMN: pa.array(keys, pa.string())}
         if self.with_bytes:
             columns[BYTES_COLUMN] = pa.array([content for _, _, content in rows], pa.large_binary())
         columns[SIZE_COLUMN] = pa.array([size for _, size, _ in rows], pa.int64())
@@ -159,10 +163,11 @@ class FolderReader(CompositeStage[EmptyTask, TableBatch]):
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,
+            with_keys=True,
         )
         return listing.with_(name=f"{self.name}.files")
 
 
 def _columns(*, with_bytes: bool) -> list[str]:
     content = [BYTES_COLUMN] if with_bytes else []
-    return [URI_COLUMN, *content, SIZE_COLUMN, SOURCE_COLUMN, ROW_COLUMN]
+    return [URI_COLUMN, KEY_COLUMN, *content, SIZE_COLUMN, SOURCE_COLUMN, ROW_COLUMN]

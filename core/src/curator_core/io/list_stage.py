@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from curator_core.errors import ConfigError, UnknownNameError
@@ -13,6 +13,7 @@ from curator_core.io.formats import format_named, sniff_columns
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.paths import list_files
 from curator_core.io.splitting import plan_slices
+from curator_core.io.tar_keys import keys_of_files
 from curator_core.recording import IGNORED, BadRecord, Recording, current
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
@@ -41,6 +42,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         splittable: Cut large files without a format at any byte, unless they are compressed.
         columns: Columns that will be read, checked against the first file before the run.
         follow_links: Follow links that lead out of their folder; otherwise they are quarantined.
+        with_keys: Give every file a key (:func:`~curator_core.io.tar_keys.keys_of_files`).
     """
 
     paths: str | list[str]
@@ -51,6 +53,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     splittable: bool = field(default=False, kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
+    with_keys: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -84,6 +87,8 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             on_ignored=lambda path: ignored.update([posixpath.splitext(path)[1].lower() or "no extension"]),
         )
         current().count(**{f"{IGNORED}{extension}": count for extension, count in ignored.items()})
+        if self.with_keys:  # before the rest is left out, so that they do not depend on it
+            files = [replace(entry, key=key) for entry, key in zip(files, keys_of_files(files), strict=True)]
         return files[: self.limit_files]
 
     @property

@@ -39,11 +39,22 @@ class FileEntry:
         path: Plain path when local, else a URL with its protocol.
         size_bytes: Its size; None where the server does not tell.
         version: Modification time in nanoseconds (local) or etag or modification time (remote); empty if unknown.
+        root: What its path begins with: the folder that was asked for, or the one above the first wildcard or the file.
+        key: What tells it from the other files, wherever the folder is; empty unless asked for.
     """
 
     path: str
     size_bytes: int | None
     version: str = ""
+    root: str = ""
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its path below the folder that was asked for."""
+        if not self.path.startswith(self.root):
+            return posixpath.basename(self.path)
+        return self.path[len(self.root) :].partition("::")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +184,9 @@ def _list_one(
             entries, refused = _local_entries(path, wanted, recursive=recursive, follow_links=follow_links)
         else:
             files = _match(filesystem, path, wanted, recursive=recursive)
-            entries, refused = [_remote_entry(filesystem, name, files[name], asked) for name in sorted(files)], []
+            root = full_url(filesystem, f"{_root(path, next(iter(files), path))}/\0", asked).partition("\0")[0]
+            entries = [_remote_entry(filesystem, name, files[name], asked, root) for name in sorted(files)]
+            refused = []
     except OSError as error:
         raise ConfigError(f"cannot list {asked!r}: {error}", fix="check the address and your permissions") from error
     if not entries:
@@ -186,14 +199,30 @@ def _local_entries(
 ) -> tuple[list[FileEntry], list[RefusedFile]]:
     entries: list[FileEntry] = []
     refused: list[RefusedFile] = []
-    found = _match_local(path, wanted, recursive=recursive, follow_links=follow_links)
-    for each in sorted(found, key=attrgetter("path")):
-        entry = RefusedFile(each.path, each.refusal) if each.refusal else _local_entry(each.path)
+    found = sorted(_match_local(path, wanted, recursive=recursive, follow_links=follow_links), key=attrgetter("path"))
+    root = f"{_root(path, found[0].path)}/" if found else ""
+    for each in found:
+        entry = RefusedFile(each.path, each.refusal) if each.refusal else _local_entry(each.path, root)
         if isinstance(entry, RefusedFile):
             refused.append(entry)
         else:
             entries.append(entry)
     return entries, refused
+
+
+def _root(path: str, found: str) -> str:
+    """Return the folder that names are relative to, without a slash at its end.
+
+    Args:
+        path: A file, folder or glob.
+        found: One of the files that it stands for.
+    """
+    if found == path:
+        return posixpath.dirname(path).rstrip("/")
+    folder = path.rstrip("/")
+    if not found.startswith(f"{folder}/") and _MAGIC & set(path):
+        folder = folder[: min(path.find(mark) for mark in _MAGIC if mark in path)].rpartition("/")[0]
+    return folder
 
 
 def _match_local(path: str, wanted: _Wanted, *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
@@ -238,20 +267,22 @@ def _match(
     }
 
 
-def _local_entry(name: str) -> FileEntry | RefusedFile:
+def _local_entry(name: str, root: str) -> FileEntry | RefusedFile:
     try:
         status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
     except OSError:  # a link to nowhere, or gone since it was listed: reading it will say so
-        return FileEntry(name, None)
+        return FileEntry(name, None, root=root)
     kind = irregular_kind(status.st_mode)
     if kind is not None:
         return RefusedFile(name, f"it is a {kind}, not a regular file")
-    return FileEntry(name, status.st_size, str(status.st_mtime_ns))
+    return FileEntry(name, status.st_size, str(status.st_mtime_ns), root)
 
 
-def _remote_entry(filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str) -> FileEntry:
+def _remote_entry(
+    filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str, root: str
+) -> FileEntry:
     version = next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
-    return FileEntry(full_url(filesystem, name, asked), info.get("size"), version)
+    return FileEntry(full_url(filesystem, name, asked), info.get("size"), version, root)
 
 
 def _unusable(first: RefusedFile, *others: RefusedFile) -> ConfigError:

@@ -111,4 +111,4 @@ def _cut_groups(entry: FileEntry, groups: Sequence[int], block_bytes: int) -> li
 
 
 def _slice(entry: FileEntry) -> FileSlice:
-    return FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)
+    return FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version, key=entry.key)

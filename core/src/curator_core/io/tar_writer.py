@@ -13,7 +13,7 @@ from curator_core.io.compression import open_compressed
 from curator_core.io.folder_writer import FolderWriter
 from curator_core.io.jsonl_writer import json_ready
 from curator_core.io.tar_headers import end_of_archive, member_header, padded
-from curator_core.io.tar_keys import check_extension, checked_key, key_of_uri
+from curator_core.io.tar_keys import check_extension, checked_key, extension_of_uri, keys_of_rows
 from curator_core.recording import BadRecord, current
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 
@@ -40,7 +40,8 @@ class TarWriter(FolderWriter):
 
     Args:
         path: Output folder or URL; created where missing.
-        key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
+        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+            a file elsewhere its base name and eight digits.
         bytes_field: Column with the media files.
         extension_field: Column with their extensions; where there is none, that of ``uri``, else the default.
         text_column: Column that becomes the ``txt`` member, where there is one.
@@ -132,18 +133,13 @@ class TarWriter(FolderWriter):
             yield part
 
     def _keys(self, task: TableBatch) -> list[str | None]:
-        if self.key_field in task.columns:
-            return [None if key is None else str(key) for key in task.data.column(self.key_field).to_pylist()]
-        if "uri" in task.columns:
-            return [key_of_uri(uri)[0] for uri in task.data.column("uri").to_pylist()]
-        task.check_column(self.key_field)
-        raise AssertionError
+        return keys_of_rows(task, key_field=self.key_field)
 
     def _extensions(self, task: TableBatch) -> list[str]:
         if self.extension_field in task.columns:
             found = task.data.column(self.extension_field).to_pylist()
         elif "uri" in task.columns:
-            found = [key_of_uri(uri)[1] for uri in task.data.column("uri").to_pylist()]
+            found = [extension_of_uri(uri) for uri in task.data.column("uri").to_pylist()]
         else:
             found = [None] * task.num_rows
         return [each or self.default_extension for each in found]

@@ -16,7 +16,7 @@ def curator_stages() -> list[StageSpec]:
             target="curator_audio.read_folder:ReadFolder",
             summary="Read audio files, one a row, with duration, sample rate, channels and format.",
             kind="reader",
-            produces=("uri", "size_bytes", "duration_s", "sample_rate", "channels", "format"),
+            produces=("uri", "key", "size_bytes", "duration_s", "sample_rate", "channels", "format"),
         ),
         StageSpec(
             "read_manifest",

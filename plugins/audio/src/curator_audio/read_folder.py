@@ -21,8 +21,9 @@ __all__ = ["ReadFolder"]
 class ReadFolder(FolderReader):
     """Make a row of every audio file, with its duration, sample rate, channels and format.
 
-    The columns are ``uri``, ``size_bytes``, ``duration_s``, ``sample_rate``, ``channels`` and ``format``. A file that
-    is not audio is quarantined; the others come through.
+    The columns are ``uri``, ``key``, ``size_bytes``, ``duration_s``, ``sample_rate``, ``channels`` and ``format``. The
+    key is the file's path below the folder that was asked for, without its extension, and unique. A file that is not
+    audio is quarantined; the others come through.
 
     >>> [stage.name for stage in ReadFolder("speech").decompose()]
     ['audio.read_folder.files', 'audio.read_folder.rows', 'audio.read_folder']

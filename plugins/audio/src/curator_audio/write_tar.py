@@ -10,7 +10,7 @@ import pyarrow as pa
 from curator_audio.sound.extensions import audio_extension
 from curator_audio.sound.source import OFFSET_COLUMN
 from curator_core.io import TarWriter
-from curator_core.io.tar_keys import key_of_uri
+from curator_core.io.tar_keys import keys_of_rows
 
 if TYPE_CHECKING:
     from curator_core.tasks import FileGroupTask, TableBatch
@@ -32,7 +32,8 @@ class WriteTar(TarWriter):
 
     Args:
         path: Output folder or URL; created where missing.
-        key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
+        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+            a file elsewhere its base name and eight digits.
         bytes_field: Column with the encoded audio.
         extension_field: Column with their extensions; where there is none, the bytes tell.
         text_column: Column that becomes the ``txt`` member, where there is one.
@@ -63,13 +64,10 @@ class WriteTar(TarWriter):
 
     def _with_keys(self, task: TableBatch) -> TableBatch:
         """Give the parts of a recording keys of their own."""
-        name = self.key_field if self.key_field in task.columns else "uri"
-        if OFFSET_COLUMN not in task.columns or name not in task.columns:
+        if OFFSET_COLUMN not in task.columns:
             return task
         offsets = task.data.column(OFFSET_COLUMN).to_pylist()
-        keys = task.data.column(name).to_pylist()
-        if name == "uri":
-            keys = [key_of_uri(uri)[0] for uri in keys]
+        keys = keys_of_rows(task, key_field=self.key_field)
         apart = [
             key if offset is None or key is None else f"{key}-{round(1000 * offset):08}"
             for key, offset in zip(keys, offsets, strict=True)

@@ -23,7 +23,7 @@ def curator_stages() -> list[StageSpec]:
             target="curator_image.read_folder:ReadFolder",
             summary="Read image files, one a row, with their bytes untouched.",
             kind="reader",
-            produces=("uri", "bytes", "size_bytes"),
+            produces=("uri", "key", "bytes", "size_bytes"),
         ),
         StageSpec(
             "read_parquet",

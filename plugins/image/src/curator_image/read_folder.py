@@ -14,7 +14,10 @@ __all__ = ["ReadFolder"]
 
 @dataclass
 class ReadFolder(FolderReader):
-    """Read image files, one a row: ``uri``, ``bytes`` (the file untouched), ``size_bytes``.
+    """Read image files, one a row: ``uri``, ``key``, ``bytes`` (the file untouched), ``size_bytes``.
+
+    The key is the file's path below the folder that was asked for, without its extension: what ``image.write_tar``
+    calls it, wherever that folder is. Files that would share one get eight more digits each.
 
     >>> [stage.name for stage in ReadFolder("photos").decompose()]
     ['image.read_folder.files', 'image.read_folder']

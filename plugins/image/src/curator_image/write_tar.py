@@ -23,7 +23,8 @@ class WriteTar(TarWriter):
 
     Args:
         path: Output folder or URL; created where missing.
-        key_field: Column with the keys; where there is none, keys are made of the column ``uri``.
+        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+            a file elsewhere its base name and eight digits.
         bytes_field: Column with the images.
         extension_field: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
         text_column: Column that becomes the ``txt`` member, where there is one.

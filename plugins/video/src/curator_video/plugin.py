@@ -20,6 +20,7 @@ def curator_stages() -> list[StageSpec]:
             kind="reader",
             produces=(
                 "uri",
+                "key",
                 "width",
                 "height",
                 "rotation",

@@ -23,10 +23,11 @@ __all__ = ["Read"]
 
 @dataclass
 class Read(CompositeStage[EmptyTask, VideoBatch]):
-    """Make a row of every video file: ``uri``, ``size_bytes``, ``width``, ``height``, ``fps``, ``duration_s``, ….
+    """Make a row of every video file: ``uri``, ``key``, ``size_bytes``, ``width``, ``height``, ``fps``, ….
 
     Files stay where they are; later stages open them by their uri. ``start_s`` and ``end_s`` say which part of the file
-    a row is: all of it, until a stage splits it. A file that is no video is quarantined.
+    a row is: all of it, until a stage splits it. ``key`` is its path below the folder that was asked for, without its
+    extension, and unique. A file that is no video is quarantined.
 
     >>> [stage.name for stage in Read("talks").decompose()]
     ['video.read.files', 'video.read.rows', 'video.read']
@@ -70,6 +71,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,
+            with_keys=True,
         )
         rows = ReadFiles(with_bytes=self.with_bytes, batch_bytes=self.block_bytes, batch_type=VideoBatch)
         probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
@@ -81,4 +83,4 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
 
     def outputs(self) -> Columns:
         content = ["bytes"] if self.with_bytes else []
-        return ["uri", *content, "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS, *CLIP_COLUMNS]
+        return ["uri", "key", *content, "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS, *CLIP_COLUMNS]

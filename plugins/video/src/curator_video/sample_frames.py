@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from curator_core.errors import ConfigError
 from curator_core.io.locations import check_allowed_locations
-from curator_core.io.tar_keys import key_of_uri
+from curator_core.io.tar_keys import keys_of_rows
 from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
@@ -117,10 +117,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         """Return what the keys of a clip's frames begin with: the key or the path of its row, and where it begins."""
         rows = batch.num_rows
         starts_s = batch.data["start_s"].to_pylist() if "start_s" in batch.columns else [None] * rows
-        if "key" in batch.columns:
-            names = [None if key is None else str(key) for key in batch.data["key"].to_pylist()]
-        else:
-            names = [key_of_uri(uri)[0] for uri in batch.data[self.uri_field].to_pylist()]
+        names = keys_of_rows(batch, uri_field=self.uri_field)
         return [
             None if name is None else f"{name}-{round(1000 * (start_s or 0.0)):09}"
             for name, start_s in zip(names, starts_s, strict=True)
