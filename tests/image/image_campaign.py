@@ -16,14 +16,16 @@ from pathlib import Path
 from mutation import mutate
 from picture_files import encoded, scene
 from PIL import Image
+from pillow_heif import HeifImageFile
 
 from curator_core import LocalExecutor, Pipeline
 from curator_image import Phash, Probe, QualityFilter, ReadFolder
 from curator_image.headers import FORMATS as KNOWN
+from curator_image.heif import is_heif
 
 FILES_PER_RUN = 200
 SAMPLES = 6
-EXTENSIONS = {"jpeg": "jpg", "png": "png", "webp": "webp", "gif": "gif", "bmp": "bmp", "tiff": "tif"}
+EXTENSIONS = {"jpeg": "jpg", "png": "png", "webp": "webp", "gif": "gif", "bmp": "bmp", "tiff": "tif", "heif": "heic"}
 OPTIONS = {
     "jpeg": [{}, {"progressive": True}],
     "webp": [{}, {"lossless": True}],
@@ -39,9 +41,10 @@ def sample(name: str, number: int) -> bytes:
 
 
 def pillow_refuses(data: bytes) -> bool:
-    """Say whether Pillow by itself cannot decode an image."""
+    """Say whether Pillow, and pillow-heif, by themselves cannot decode an image."""
     try:
-        with Image.open(io.BytesIO(data), formats=KNOWN) as image:
+        file = io.BytesIO(data)
+        with HeifImageFile(file, "") if is_heif(data) else Image.open(file, formats=KNOWN) as image:
             image.load()
     except Exception:
         return True

@@ -23,6 +23,7 @@ CASES = [
     ("PNG", "RGBA", {}), ("WEBP", "RGB", {}), ("WEBP", "RGBA", {}), ("WEBP", "RGB", {"lossless": True}),
     ("WEBP", "RGBA", {"lossless": True}), ("GIF", "P", {}), ("BMP", "RGB", {}), ("TIFF", "RGB", {}),
     ("TIFF", "I;16", {}), ("AVIF", "RGB", {}), ("JPEG2000", "RGB", {}),
+    ("HEIF", "RGB", {}), ("HEIF", "RGBA", {}), ("HEIF", "L", {}),
 ]  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def test_common_formats_are_read_without_pillow(file_format):
 
 
 @pytest.mark.parametrize("options", [{}, {"lossless": True}], ids=["usual", "lossless"])
-@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_sizes_are_those_of_the_upright_image(file_format, orientation, options):
     exif = Image.Exif()

@@ -10,8 +10,9 @@ import pytest
 from picture_files import encoded, scene
 from PIL import Image, ImageCms, ImageOps
 
+from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import DataError
-from curator_image import decoding
+from curator_image import ImageBatch, Phash, Probe, QualityFilter, ReadFolder, ReadTar, WriteTar, decoding, heif
 from curator_image.decoding import decode_grey, decode_rgb
 
 
@@ -110,7 +111,7 @@ def test_a_scaled_decode_is_near_the_full_one(file_format):
     assert decode_rgb(data).shape == (960, 1280, 3)
 
 
-@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])
+@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF"])
 def test_images_that_are_cut_off_or_mislabelled_are_refused(file_format):
     data = encoded(scene(), file_format)
     for damaged in (data[: len(data) // 2], data[:-100], b"", b"not an image", data[:12] + b"\0" * 500):
@@ -135,9 +136,12 @@ def png_claiming(width, height):
 
 
 def claiming(data, width, height):
-    """Return a JPEG, or a GIF, that claims another size."""
+    """Return a JPEG, GIF or HEIF that claims another size."""
     if data.startswith(b"GIF"):
         return data[:6] + struct.pack("<HH", width, height) + data[10:]
+    if data[4:8] == b"ftyp":
+        at = data.index(b"ispe") + 8
+        return data[:at] + struct.pack(">II", width, height) + data[at + 8 :]
     at = next(at for at in range(len(data)) if data[at : at + 2] in (b"\xff\xc0", b"\xff\xc2"))
     return data[: at + 5] + struct.pack(">HH", height, width) + data[at + 9 :]
 
@@ -149,6 +153,8 @@ def test_pixel_bombs_are_refused_from_the_header_in_bounded_memory():
         claiming(encoded(small, "JPEG"), 60_000, 60_000),
         claiming(encoded(small, "JPEG", progressive=True), 60_000, 60_000),
         claiming(encoded(small, "GIF"), 60_000, 60_000),
+        claiming(encoded(scene(width=64, height=64), "HEIF"), 60_000, 60_000),
+        claiming(encoded(small, "HEIF"), 30_000, 30_000),  # of which it shows 16 by 16
     ]
     decode_grey(encoded(small, "PNG"), side=8)  # Pillow's own modules are not what is measured
     tracemalloc.start()
@@ -160,6 +166,43 @@ def test_pixel_bombs_are_refused_from_the_header_in_bounded_memory():
     assert peak < 10e6
     with pytest.raises(DataError, match="more than 100;"):
         decode_rgb(encoded(small, "PNG"), max_pixels=100)
+
+
+def test_a_heif_has_as_many_pixels_as_it_claims():
+    picture = Image.new("RGB", (512, 512), "red")
+    with pytest.raises(DataError, match="exceeds the maximum image size"):
+        decode_rgb(claiming(encoded(picture, "HEIF"), 64, 64), max_pixels=5000)
+    with pytest.raises(DataError, match="does not have the size"):
+        decode_rgb(claiming(encoded(scene(width=64, height=64), "HEIF"), 60, 60))
+
+
+def test_heif_files_say_what_is_missing_to_read_them(monkeypatch):
+    monkeypatch.setattr(heif, "_factory", lambda: None)
+    batch = ImageBatch(data={"bytes": [encoded(scene(), kind) for kind in ("HEIF", "JPEG")]})
+    result = Pipeline(stages=[Probe()]).run(LocalExecutor(), initial_tasks=[batch])
+    (record,) = result.quarantined
+    assert "pip install 'curator-image[heif]'" in record.message
+    assert result[0].data["format"].to_pylist() == ["JPEG"]
+
+
+def test_photos_of_phones_go_all_the_way(tmp_path):
+    (tmp_path / "in").mkdir()
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    for name, options in (("IMG_1.HEIC", {"exif": turned}), ("IMG_2.heif", {}), ("IMG_3.hif", {"quality": 90})):
+        (tmp_path / "in" / name).write_bytes(encoded(scene(3), "HEIF", **options))
+    stages = [ReadFolder(str(tmp_path / "in")), Probe(), QualityFilter(), Phash(), WriteTar(str(tmp_path / "out"))]
+    result = Pipeline(stages=stages).run(LocalExecutor())
+    assert not result.quarantined
+    (batch,) = Pipeline(stages=[ReadTar(str(tmp_path / "out"))]).run(LocalExecutor())
+    rows = batch.data.select(["key", "extension", "width", "height", "format"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("IMG_1", "HEIC", 240, 320, "HEIF"),
+        ("IMG_2", "heif", 320, 240, "HEIF"),
+        ("IMG_3", "hif", 320, 240, "HEIF"),
+    ]
+    assert batch.data["bytes"][1].as_py() == (tmp_path / "in/IMG_2.heif").read_bytes()
+    assert close(decode_rgb(batch.data["bytes"][2].as_py()), scene(3), 6)
 
 
 def test_a_progressive_jpeg_of_thousands_of_scans_is_refused():

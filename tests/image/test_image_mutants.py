@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FORMATS = ["jpeg", "png", "webp", "gif", "bmp", "tiff"]
+FORMATS = ["jpeg", "png", "webp", "gif", "bmp", "tiff", "heif"]
 SEED = 20261117
 SLICE = 500
 TIMEOUT_S = 240

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from PIL import Image, ImageCms
 from curator_core.errors import DataError
 from curator_image.common_headers import read_jpeg_frame
 from curator_image.headers import MAX_PIXELS, check_pixels, open_image, read_header
+from curator_image.heif import HEIF, coded_size
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +75,9 @@ def decode_rgb(
 def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, max_pixels: int | None) -> Image.Image:
     header = read_header(data)
     check_pixels(header, max_pixels)
+    if header.format == HEIF:
+        width, height = coded_size(data)
+        check_pixels(replace(header, width=width, height=height), max_pixels)
     factor = 1
     while side is not None and min(header.width, header.height) >= side * factor * 2:
         factor *= 2

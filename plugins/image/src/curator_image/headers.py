@@ -14,6 +14,7 @@ from curator_core.derived import derived
 from curator_core.errors import DataError, StageError
 from curator_core.recording import BadRecord, current
 from curator_image.common_headers import read_common_header, read_orientation
+from curator_image.heif import is_heif, open_heif
 
 if TYPE_CHECKING:
     from curator_core.tasks import TableBatch
@@ -32,7 +33,8 @@ __all__ = [
 ]
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000")
-"""Formats that are recognised. Pillow knows many more, some of which run an interpreter (EPS) or follow links."""
+"""Formats that are recognised, beside HEIF. Pillow knows many more, some of which run an interpreter (EPS) or follow
+links."""
 
 MAX_PIXELS = 89_478_485
 """Pillow's own limit (``Image.MAX_IMAGE_PIXELS``): a quarter of a gigabyte when decoded to RGB."""
@@ -56,7 +58,7 @@ class ImageHeader:
     Args:
         width: Pixels in a row of the upright image: as it is shown, which EXIF data may say is not as it is stored.
         height: Rows of pixels of the upright image.
-        format: Pillow's name of the format, one of :data:`FORMATS`, or ``MPO`` for a JPEG of several pictures.
+        format: Pillow's name of the format: one of :data:`FORMATS`, ``HEIF``, or ``MPO``, a JPEG of several pictures.
         mode: Pillow's name of the pixel type: ``RGB``, ``L``, ``RGBA``, …
         orientation: How the stored pixels are turned and mirrored, as EXIF says: 1 for not at all.
     """
@@ -119,6 +121,8 @@ def open_image(data: bytes | pa.Buffer) -> Image.Image:
     Raises:
         DataError: The bytes are not an image of a known format, or its header is damaged.
     """
+    if is_heif(data):
+        return open_heif(data)
     Image.init()
     file = pa.BufferReader(data)
     prefix = file.read(_PREFIX_BYTES)

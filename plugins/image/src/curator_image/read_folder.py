@@ -35,5 +35,6 @@ class ReadFolder(FolderReader):
     name = "image.read_folder"
     usual_extensions: ClassVar[tuple[str, ...]] = (
         ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2",
+        ".heic", ".heif", ".hif",
     )  # fmt: skip
     batch_type: ClassVar[type[TableBatch]] = ImageBatch
