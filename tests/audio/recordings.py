@@ -1,7 +1,9 @@
 """Recordings made on the spot, for the tests of the audio plugin."""
 
 import io
+from fractions import Fraction
 
+import av
 import numpy as np
 import pyarrow as pa
 import soundfile
@@ -31,6 +33,44 @@ def encoded(samples, rate=16_000, extension="wav", subtype=None):
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, rate, format=kind, subtype=subtype or usual)
     return buffer.getvalue()
+
+
+def muxed(samples, rate, codec, container, *, options=None, bit_rate=None, gap=None, path=None, **encoder):
+    """Return samples as a file that FFmpeg writes.
+
+    Args:
+        samples: (frames, channels).
+        rate: Samples per second.
+        codec: FFmpeg's name of the encoder.
+        container: FFmpeg's name of the format.
+        options: For the container.
+        bit_rate: For the encoder.
+        gap: Let packets from a second on come some seconds later: (second, seconds).
+        path: Where to write it first; for formats that are written twice.
+        encoder: Options for the encoder.
+    """
+    layout = "mono" if samples.shape[1] == 1 else "stereo"
+    sink = io.BytesIO() if path is None else str(path)
+    with av.open(sink, "w", format=container, options=options or {}) as output:
+        stream = output.add_stream(codec, rate=rate, layout=layout, options=encoder)
+        if bit_rate is not None:
+            stream.bit_rate = bit_rate
+        stream.codec_context.open()
+        resampler = av.AudioResampler(
+            format=stream.codec_context.format.name,
+            layout=layout,
+            rate=rate,
+            frame_size=stream.codec_context.frame_size or 1024,
+        )
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples.T), format="fltp", layout=layout)
+        frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
+        for part in [*resampler.resample(frame), *resampler.resample(None), None]:
+            for packet in stream.encode(part):
+                if gap is not None and packet.pts * packet.time_base >= gap[0]:
+                    later = round(gap[1] / packet.time_base)
+                    packet.pts, packet.dts = packet.pts + later, packet.dts + later
+                output.mux(packet)
+    return sink.getvalue() if path is None else path.read_bytes()
 
 
 def decoded(content):

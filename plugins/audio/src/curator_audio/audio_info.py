@@ -5,15 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import soundfile
+from curator_audio.sound.opening import opened
 
-from curator_audio.sound.decoding import unreadable
-from curator_core.errors import DataError
-
-__all__ = ["EXTENSIONS", "AudioInfo", "probe_audio"]
-
-EXTENSIONS = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64")
-"""What files in a folder are taken for audio: those libsndfile can decode."""
+__all__ = ["AudioInfo", "probe_audio"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +18,7 @@ class AudioInfo:
         duration_s: Seconds of sound.
         sample_rate: Samples per second, in each channel.
         channels: Number of channels.
-        format: libsndfile's name of the format: ``WAV``, ``FLAC``, ``OGG``, …
+        format: Name of the file's format: ``WAV``, ``FLAC``, ``OGG``, ``MP3``, ``MP4``, ``WEBM``, …
     """
 
     duration_s: float
@@ -36,13 +30,10 @@ class AudioInfo:
 def probe_audio(file: BinaryIO) -> AudioInfo:
     """Return what an open audio file says about itself.
 
+    A file that does not say how long it is, such as an MP3 file without a header, is counted to its end.
+
     Raises:
         DataError: The file is not audio of a known format, or its header is damaged.
     """
-    try:
-        with soundfile.SoundFile(file) as sound:
-            if sound.samplerate <= 0 or sound.channels <= 0:
-                raise DataError("the file cannot be opened as audio: its header gives no sample rate or channels")
-            return AudioInfo(sound.frames / sound.samplerate, sound.samplerate, sound.channels, sound.format)
-    except (soundfile.SoundFileError, RuntimeError, ValueError, TypeError) as error:
-        raise unreadable(file, error) from error
+    with opened(file) as sound:
+        return AudioInfo(sound.frames / sound.samplerate, sound.samplerate, sound.channels, sound.format)

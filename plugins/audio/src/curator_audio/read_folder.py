@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_audio.audio_info import EXTENSIONS
 from curator_audio.batch import AudioBatch
 from curator_audio.probe import AUDIO_COLUMNS, Probe
+from curator_audio.sound.formats import EXTENSIONS
 from curator_core.io import FolderReader
 from curator_core.tasks import TableBatch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from curator_audio.audio_info import EXTENSIONS
 from curator_audio.batch import AudioBatch
+from curator_audio.sound.formats import EXTENSIONS
 from curator_core.io import TarReader
 from curator_core.tasks import TableBatch
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_audio.probe import AUDIO_COLUMNS
-from curator_audio.sound.decoding import blocks_of, mixed, open_sound, resampled
+from curator_audio.sound.decoding import Channel, blocks_of, check_channel, one_channel, open_sound, resampled
 from curator_audio.sound.encoding import AudioFormat, Subtype, encode
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import AudioSource
@@ -54,7 +54,8 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         rate: Samples per second.
-        mono: Mix all channels into one; otherwise they stay as they are.
+        mono: Make one channel of all; otherwise they stay as they are.
+        channel: Which one that is: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         file_format: ``wav`` or ``flac``.
         subtype: ``PCM_16``, ``PCM_24``, or ``FLOAT`` for WAV.
         bytes_field: Column with the encoded audio, replaced; None to open the files and write the column ``bytes``.
@@ -65,6 +66,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     rate: int = 16_000
     mono: bool = True
+    channel: Channel = "mean"
     file_format: AudioFormat = "flac"
     subtype: Subtype = "PCM_16"
     bytes_field: str | None = BYTES_COLUMN
@@ -78,6 +80,9 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
+        check_channel(self.name, self.channel)
+        if self.channel != "mean" and not self.mono:
+            raise ConfigError(f"{self.name}: channel={self.channel!r} chooses one, mono=false keeps all")
         limits = AudioLimits(max_duration_s=self.max_duration_s)
         if not limits.min_rate <= self.rate <= limits.max_rate:
             raise ConfigError(f"{self.name}: rate={self.rate} is not within {limits.min_rate} to {limits.max_rate}")
@@ -121,7 +126,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
                 blocks = blocks_of(sound, limits, span=clip.span)
                 channels = 1 if self.mono else sound.channels
                 if self.mono:
-                    blocks = map(mixed, blocks)
+                    blocks = (one_channel(block, self.channel) for block in blocks)
                 if sound.samplerate != self.rate:
                     blocks = resampled(blocks, sound.samplerate, self.rate)
                 content, frames = encode(

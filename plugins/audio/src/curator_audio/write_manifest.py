@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
-from curator_audio.sound.extensions import audio_extension
+from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
@@ -103,10 +102,10 @@ class WriteManifest(FolderWriter):
         if content is None:
             return DataError("the row has no sound")
         try:
-            info = probe_audio(io.BytesIO(content))
+            info = probe_audio(pa.BufferReader(content))
         except DataError as error:
             return error
-        name = f"{stem}.{audio_extension(bytes(memoryview(content)[:4]))}"
+        name = f"{stem}.{audio_extension(pa.BufferReader(content))}"
         with atomic_output(self.file_path(name)) as file:
             file.write(content)
         sizes[self.file_path(name)] = content.size

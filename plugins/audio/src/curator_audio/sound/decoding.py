@@ -6,34 +6,45 @@ import itertools
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
-import soundfile
 import soxr
 
-from curator_audio.sound.foreign_formats import HEAD_BYTES, foreign_format
 from curator_audio.sound.integrity import check_whole
-from curator_core.errors import DataError
+from curator_audio.sound.opening import opened
+from curator_core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO, TypeAlias
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
 
     from curator_audio.sound.limits import AudioLimits
+    from curator_audio.sound.opening import Samples, Sound
 
-    Samples: TypeAlias = NDArray[np.float32]
+__all__ = [
+    "SPEECH_RATE",
+    "Channel",
+    "Span",
+    "blocks_of",
+    "check_channel",
+    "decode_mono",
+    "joined",
+    "mono_blocks",
+    "one_channel",
+    "open_sound",
+    "resampled",
+]
 
-__all__ = ["SPEECH_RATE", "Span", "blocks_of", "decode_mono", "mixed", "open_sound", "resampled", "unreadable"]
+Channel: TypeAlias = Literal["mean", "left", "right"] | int
+"""Which channel is heard: the mean of all, or one by its name or number, counted from 0."""
 
 SPEECH_RATE: Final = 16_000
 """Sample rate at which speech is looked at: that of the models, and all filters share one decoding at it."""
 
 _BLOCK_SAMPLES: Final = 2**20
 _TOLERANCE_S: Final = 0.1
-_FLOATS: Final = frozenset({"FLOAT", "DOUBLE"})
+_NUMBERS: Final = {"left": 0, "right": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +59,15 @@ class Span:
     start_s: float = 0.0
     end_s: float | None = None
 
-    def frames(self, sound: Any) -> tuple[int, int]:
-        """Return its first frame in an open recording, and the first one behind it.
+    def frames(self, sound: Sound) -> tuple[int, int | None]:
+        """Return its first frame in an open recording, and the first one behind it; None where that is the end.
 
         Raises:
             DataError: It is not inside the recording.
         """
         self.check(sound.frames / sound.samplerate)
-        start = round(self.start_s * sound.samplerate)
-        end = sound.frames if self.end_s is None else round(self.end_s * sound.samplerate)
-        return min(start, sound.frames), min(end, sound.frames)
+        end = None if self.end_s is None else round(self.end_s * sound.samplerate)
+        return round(self.start_s * sound.samplerate), end
 
     def check(self, duration_s: float) -> None:
         """Refuse a span that is not inside a recording, but for a tenth of a second: manifests have rounded numbers.
@@ -71,33 +81,27 @@ class Span:
 
 
 @contextmanager
-def open_sound(file: BinaryIO, limits: AudioLimits, *, span: Span | None = None) -> Iterator[Any]:
+def open_sound(file: BinaryIO, limits: AudioLimits, *, span: Span | None = None) -> Iterator[Sound]:
     """Open a recording, checked against the limits; a whole one also for being whole.
 
     Raises:
         DataError: It is not audio of a known format, is damaged, or claims to be beyond a limit; also raised for what
             goes wrong inside the block.
     """
-    file.seek(0)
-    try:
-        with soundfile.SoundFile(file) as sound:
-            start, end = (span or Span()).frames(sound)
-            limits.check(frames=end - start, rate=sound.samplerate, channels=sound.channels)
-            if span is None:
-                check_whole(file, sound.format)
-            else:
-                sound.seek(start)
-            yield sound
-    except DataError:
-        raise
-    except (soundfile.SoundFileError, RuntimeError, ValueError, TypeError) as error:
-        raise unreadable(file, error) from error
+    with opened(file) as sound:
+        start, end = (span or Span()).frames(sound)
+        frames = (sound.frames if end is None else end) - start
+        limits.check(frames=frames, rate=sound.samplerate, channels=sound.channels)
+        if span is None:
+            check_whole(file, sound.format)
+        yield sound
 
 
-def blocks_of(sound: Any, limits: AudioLimits, *, span: Span | None = None) -> Iterator[Samples]:
+def blocks_of(sound: Sound, limits: AudioLimits, *, span: Span | None = None) -> Iterator[Samples]:
     """Yield the samples of an open recording, (frames, channels) from -1 to 1, a few megabytes at a time.
 
-    Samples of float formats beyond that range are clipped.
+    What is read is what there is, whatever the file says of its length. Samples of float formats beyond that range are
+    clipped.
 
     Raises:
         DataError: The recording is shorter than it says, longer than the limit, or holds what is not a number.
@@ -106,23 +110,42 @@ def blocks_of(sound: Any, limits: AudioLimits, *, span: Span | None = None) -> I
     most = math.ceil(limits.max_duration_s * sound.samplerate)
     step = max(1, _BLOCK_SAMPLES // sound.channels)
     done = 0
-    while done < end - start:
-        wanted = min(step, end - start - done)
-        block = sound.read(wanted, dtype="float32", always_2d=True)
+    if span is not None:
+        sound.seek(start)
+    while end is None or done < end - start:
+        wanted = step if end is None else min(step, end - start - done)
+        block = sound.read(wanted)
         done += len(block)
-        if len(block) < wanted:  # also where an MP3 file goes on behind a break, with sound of another format
-            raise DataError(f"the file is damaged: {done:,} samples can be decoded of {end - start:,}")
         if done > most:
             limits.check(frames=done, rate=sound.samplerate, channels=sound.channels)
         if not np.isfinite(block.sum(dtype=np.float64)):
             raise DataError("the recording holds samples that are not numbers (NaN or infinite)")
-        yield np.clip(block, -1, 1, out=block) if sound.subtype in _FLOATS else block
+        if len(block):
+            yield np.clip(block, -1, 1, out=block) if sound.is_float else block
+        if len(block) < wanted:
+            return
 
 
-def decode_mono(file: BinaryIO, rate: int, limits: AudioLimits, *, span: Span | None = None) -> Samples:
-    """Return a recording as one channel, the mean of all, at a sample rate.
+def mono_blocks(
+    file: BinaryIO, rate: int, limits: AudioLimits, *, span: Span | None = None, channel: Channel = "mean"
+) -> Iterator[Samples]:
+    """Yield a recording as one channel at a sample rate, a few megabytes at a time.
+
+    Raises:
+        DataError: The recording cannot be decoded, or has no such channel.
+    """
+    with open_sound(file, limits, span=span) as sound:
+        blocks = (one_channel(block, channel) for block in blocks_of(sound, limits, span=span))
+        yield from blocks if sound.samplerate == rate else resampled(blocks, sound.samplerate, rate)
+
+
+def decode_mono(
+    file: BinaryIO, rate: int, limits: AudioLimits, *, span: Span | None = None, channel: Channel = "mean"
+) -> Samples:
+    """Return a recording as one channel at a sample rate.
 
     >>> import io
+    >>> import soundfile
     >>> from curator_audio.sound.limits import AudioLimits
     >>> recording = io.BytesIO()
     >>> soundfile.write(recording, np.zeros((8_000, 2)), 8_000, format="FLAC")
@@ -130,26 +153,45 @@ def decode_mono(file: BinaryIO, rate: int, limits: AudioLimits, *, span: Span | 
     (16000,)
 
     Raises:
-        DataError: The recording cannot be decoded.
+        DataError: The recording cannot be decoded, or has no such channel.
     """
-    with open_sound(file, limits, span=span) as sound:
-        blocks: Iterator[Samples] = map(mixed, blocks_of(sound, limits, span=span))
-        if sound.samplerate != rate:
-            blocks = resampled(blocks, sound.samplerate, rate)
-        pieces = list(blocks)
-    return pieces[0] if len(pieces) == 1 else np.concatenate([np.zeros(0, np.float32), *pieces])
+    return joined(list(mono_blocks(file, rate, limits, span=span, channel=channel)))
 
 
-def mixed(block: Samples) -> Samples:
-    """Return one channel, the mean of all in a block. ``mean(axis=1)`` takes longer than decoding and resampling.
+def joined(blocks: Sequence[Samples]) -> Samples:
+    """Return blocks of one channel as one."""
+    return blocks[0] if len(blocks) == 1 else np.concatenate([np.zeros(0, np.float32), *blocks])
 
-    >>> mixed(np.array([[0.5, 0.0], [-1.0, 1.0]], np.float32)).tolist()
-    [0.25, 0.0]
+
+def check_channel(stage: str, channel: Channel) -> None:
+    """Refuse the number of a channel that no recording has.
+
+    Raises:
+        ConfigError: It is negative.
+    """
+    if isinstance(channel, int) and channel < 0:
+        raise ConfigError(f"{stage}: channel must be at least 0, got {channel}", fix="channels are counted from 0")
+
+
+def one_channel(block: Samples, channel: Channel = "mean") -> Samples:
+    """Return one channel of a block, or the mean of all. ``mean(axis=1)`` takes longer than decoding and resampling.
+
+    >>> block = np.array([[0.5, 0.0], [-1.0, 1.0]], np.float32)
+    >>> one_channel(block).tolist(), one_channel(block, "right").tolist()
+    ([0.25, 0.0], [0.0, 1.0])
+
+    Raises:
+        DataError: The recording has no such channel.
     """
     first, *others = block.T
+    if channel != "mean":
+        number = _NUMBERS[channel] if isinstance(channel, str) else channel
+        if number >= len(block.T):
+            raise DataError(f"there is no channel {channel!r} (counted from 0): the recording has {len(block.T)}")
+        return np.ascontiguousarray(block[:, number])
     total: Samples = first if not others else first.copy()
-    for channel in others:
-        total += channel
+    for each in others:
+        total += each
     if others:
         total *= np.float32(1 / block.shape[1])
     return total
@@ -169,19 +211,3 @@ def resampled(blocks: Iterator[Samples], rate: int, new_rate: int) -> Iterator[S
     for block in itertools.chain([second], blocks):
         yield stream.resample_chunk(block)
     yield stream.resample_chunk(first[:0], last=True)
-
-
-def unreadable(file: BinaryIO, error: Exception) -> DataError:
-    """Return the error to report for a file that libsndfile refused."""
-    try:
-        file.seek(0)
-        foreign = foreign_format(file.read(HEAD_BYTES))
-    except (OSError, ValueError):
-        foreign = None
-    if foreign is not None:
-        return DataError(
-            f"{foreign} files cannot be opened as audio here; convert them to FLAC or WAV first, or read them with "
-            "video.read and take the sound with video.extract_audio"
-        )
-    reason = getattr(error, "error_string", None) or error
-    return DataError(f"the file cannot be opened as audio: {reason}")

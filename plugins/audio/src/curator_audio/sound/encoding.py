@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import soundfile
 
-from curator_audio.sound.decoding import blocks_of, open_sound
+from curator_audio.sound.decoding import blocks_of
+from curator_audio.sound.opening import opened
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from curator_audio.audio_info import AudioInfo
-    from curator_audio.sound.decoding import Samples, Span
+    from curator_audio.sound.decoding import Span
     from curator_audio.sound.limits import AudioLimits
+    from curator_audio.sound.opening import Samples
     from curator_audio.sound.source import Clip
 
 __all__ = ["AudioFormat", "Subtype", "cut", "encode", "fits_flac"]
@@ -23,7 +25,6 @@ __all__ = ["AudioFormat", "Subtype", "cut", "encode", "fits_flac"]
 AudioFormat: TypeAlias = Literal["wav", "flac"]
 Subtype: TypeAlias = Literal["PCM_16", "PCM_24", "FLOAT"]
 
-_WIDE = frozenset({"PCM_24", "PCM_32", "FLOAT", "DOUBLE"})
 _FLAC_CHANNELS = 8
 _FLAC_RATE = 655_350
 
@@ -61,24 +62,25 @@ def fits_flac(info: AudioInfo) -> bool:
     return info.channels <= _FLAC_CHANNELS and info.sample_rate <= _FLAC_RATE
 
 
-def cut(clip: Clip, spans: Iterable[Span], limits: AudioLimits, *, file_format: AudioFormat) -> list[bytes]:
-    """Return parts of a recording as files of their own, with its sample rate and channels.
+def cut(clip: Clip, spans: Iterable[Span], limits: AudioLimits, *, file_format: AudioFormat) -> Iterator[bytes]:
+    """Yield parts of a recording as files of their own, with its sample rate and channels.
 
-    They have 16 bits a sample, or 24 where the recording has more than 16.
+    They have 16 bits a sample, or 24 where the recording has more than 16. Parts in order are cut in one go, and each
+    only when it is asked for.
 
     Raises:
-        DataError: The recording cannot be decoded, or a span is not inside it.
+        DataError: The recording cannot be decoded, a span is not inside it, or it is longer than the limit.
     """
-    parts = []
-    with clip.open() as file:
+    with clip.open() as file, opened(file) as sound:
         for span in spans:
-            with open_sound(file, limits, span=span) as sound:
-                content, _ = encode(
-                    blocks_of(sound, limits, span=span),
-                    rate=sound.samplerate,
-                    channels=sound.channels,
-                    file_format=file_format,
-                    subtype="PCM_24" if sound.subtype in _WIDE else "PCM_16",
-                )
-            parts.append(content)
-    return parts
+            start, end = span.frames(sound)
+            frames = (sound.frames if end is None else end) - start
+            limits.check(frames=frames, rate=sound.samplerate, channels=sound.channels)
+            content, _ = encode(
+                blocks_of(sound, limits, span=span),
+                rate=sound.samplerate,
+                channels=sound.channels,
+                file_format=file_format,
+                subtype="PCM_24" if sound.is_wide else "PCM_16",
+            )
+            yield content

@@ -1,4 +1,4 @@
-"""Tell whether a file is whole where its decoder does not: libsndfile plays torn WAV and Ogg files as shorter ones."""
+"""Tell whether a file is whole where its decoder does not: torn files are played as shorter ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
 __all__ = ["check_whole"]
@@ -19,16 +20,16 @@ _MIRRORED: Final = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 
 
 def check_whole(file: BinaryIO, kind: str) -> None:
-    """Refuse a WAV file that is shorter than it says and an Ogg file with damaged or missing pages.
+    """Refuse a file that is shorter than it says (WAV, MP4, Matroska, ASF), and an Ogg file without all its pages.
 
     Args:
         file: The file; its position stays where it is, because the decoder relies on it.
-        kind: libsndfile's name of the format. Others than ``WAV`` and ``OGG`` are left to their decoders.
+        kind: Name of the format. Others than these are left to their decoders.
 
     Raises:
         DataError: The file is torn or damaged.
     """
-    check = {"WAV": _check_wav, "OGG": _check_ogg}.get(kind)
+    check = _CHECKS.get(kind)
     if check is not None:
         position = file.tell()
         file.seek(0)
@@ -53,6 +54,64 @@ def _check_wav(file: BinaryIO) -> None:
                 raise DataError(f"the file is torn: {there:,} bytes of samples are left of {size:,}")
             return
         file.seek(start + size + size % 2)
+
+
+def _check_mp4(file: BinaryIO) -> None:
+    """Compare the sizes of the boxes with what there is."""
+    end = file.seek(0, 2)
+    start = 0
+    while start < end:
+        file.seek(start)
+        header = file.read(16)
+        size = int.from_bytes(header[:4], "big")
+        if size == 1:  # a longer number follows the name
+            size = int.from_bytes(header[8:], "big")
+        if size == 0:  # the last box, of whatever size
+            return
+        _check_end("box", start, start + max(size, 8), end)
+        start += max(size, 8)
+
+
+def _check_matroska(file: BinaryIO) -> None:
+    """Compare the size of the segment, which holds all but the header, with what there is."""
+    end = file.seek(0, 2)
+    start = 0
+    while start < end:
+        file.seek(start)
+        header = file.read(12)
+        body, size = _ebml_size(header)
+        if size is None:  # programs that write to a pipe do not know the size
+            return
+        _check_end("element", start, start + body + size, end)
+        start += body + size
+
+
+def _ebml_size(header: bytes) -> tuple[int, int | None]:
+    """Return where the body of an element begins, and how long it is, where that is known."""
+    name_bytes = 9 - header[0].bit_length() if header[0] else 8
+    first = header[name_bytes] if len(header) > name_bytes else 0
+    size_bytes = 9 - first.bit_length() if first else 8
+    value = int.from_bytes(header[name_bytes : name_bytes + size_bytes], "big")
+    ones = (1 << 7 * size_bytes) - 1
+    return name_bytes + size_bytes, None if value & ones == ones else value & ones
+
+
+def _check_asf(file: BinaryIO) -> None:
+    """Compare the sizes of the objects with what there is."""
+    end = file.seek(0, 2)
+    start = 0
+    while start < end:
+        file.seek(start)
+        size = int.from_bytes(file.read(24)[16:], "little")
+        if size < 24:  # noqa: PLR2004 - less than its header: written to a pipe
+            return
+        _check_end("object", start, start + size, end)
+        start += size
+
+
+def _check_end(what: str, start: int, needed: int, end: int) -> None:
+    if needed > end:
+        raise DataError(f"the file is torn: the {what} at byte {start:,} lacks {needed - end:,} bytes")
 
 
 def _check_ogg(file: BinaryIO) -> None:
@@ -85,3 +144,13 @@ def _checksum(page: bytes) -> int:
     """Return the checksum of Ogg: zlib's with the bits of every byte mirrored, and without its inversions."""
     mirrored = zlib.crc32(page.translate(_MIRRORED), _ALL_ONES) ^ _ALL_ONES
     return int.from_bytes(mirrored.to_bytes(4, "little").translate(_MIRRORED), "big")
+
+
+_CHECKS: Final[dict[str, Callable[[BinaryIO], None]]] = {
+    "WAV": _check_wav,
+    "OGG": _check_ogg,
+    "MP4": _check_mp4,
+    "MATROSKA": _check_matroska,
+    "WEBM": _check_matroska,
+    "ASF": _check_asf,
+}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from curator_audio.sound.decoding import SPEECH_RATE, decode_mono
+from curator_audio.sound.decoding import SPEECH_RATE, joined, mono_blocks
 from curator_core.derived import derived
 from curator_core.errors import DataError
 from curator_core.io.row_files import RowFile
@@ -21,25 +21,35 @@ from curator_core.io.row_files import RowFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
     from curator_audio.sound.source import AudioSource, Clip
     from curator_core.tasks import TableBatch
 
-__all__ = ["RETAINED_BYTES", "mono_samples"]
+__all__ = ["RETAINED_BYTES", "mono_samples", "streamed_samples"]
 
 RETAINED_BYTES: Final = 256 * 2**20
 """Most samples that a process keeps for later stages."""
+_STREAMED_BYTES: Final = 64 * 2**20
+"""Most samples that are kept of a recording that is heard in blocks: 17 minutes at 16 kHz."""
 
 
 def mono_samples(
     batch: TableBatch, source: AudioSource, *, rate: int = SPEECH_RATE
 ) -> Iterator[Samples | DataError | None]:
     """Yield each row's samples, as one channel; None where it has no sound, and the error where it is unreadable."""
-    clips = source.clips(batch)
-    key = ("audio.samples", rate, source.bytes_field is None, source.limits)
-    rows = derived(batch.data, source.column, key, lambda: _empty_rows(len(clips)))["row"]
-    for clip, row in zip(clips, rows, strict=True):
+    for clip, row in _rows(batch, source, rate):
         yield None if clip is None else _samples_of(clip, row, source, rate)
+
+
+def streamed_samples(
+    batch: TableBatch, source: AudioSource, *, rate: int = SPEECH_RATE
+) -> Iterator[Iterator[Samples] | None]:
+    """Yield each row's samples, as one channel, in blocks; None where it has no sound.
+
+    The blocks raise a DataError where the row is unreadable. However long a recording is, few of them are held.
+    """
+    for clip, row in _rows(batch, source, rate):
+        yield None if clip is None else _streamed(clip, row, source, rate)
 
 
 class _Row:
@@ -90,16 +100,47 @@ def _empty_rows(count: int) -> pl.DataFrame:
     return pl.DataFrame({"row": pl.Series([_Row() for _ in range(count)], dtype=pl.Object)})
 
 
+def _rows(batch: TableBatch, source: AudioSource, rate: int) -> Iterator[tuple[Clip | None, _Row]]:
+    clips = source.clips(batch)
+    key = ("audio.samples", rate, source.bytes_field is None, source.limits, source.channel)
+    rows = derived(batch.data, source.column, key, lambda: _empty_rows(len(clips)))["row"]
+    return zip(clips, rows, strict=True)
+
+
 def _samples_of(clip: Clip, row: _Row, source: AudioSource, rate: int) -> Samples | DataError:
-    origin = (clip.content if isinstance(clip.content, RowFile) else None, clip.span)
-    samples = row.samples
-    if samples is not None and row.origin == origin:
-        return samples
     try:
-        with clip.open() as file:
-            samples = decode_mono(file, rate, source.limits, span=clip.span)
+        samples = joined(list(_streamed(clip, row, source, rate, retains=False)))
     except DataError as error:
         return error
-    samples.flags.writeable = False  # it is shared with the stages behind this one
-    _room.keep(row, origin, samples)
+    _keep(clip, row, samples)
     return samples
+
+
+def _streamed(clip: Clip, row: _Row, source: AudioSource, rate: int, *, retains: bool = True) -> Iterator[Samples]:
+    """Yield the samples of a row that are known, or decode them, and keep them unless they are too many."""
+    known = row.samples
+    if known is not None and row.origin == _origin(clip):
+        yield known
+        return
+    held: list[Samples] = []
+    held_bytes = 0
+    with clip.open() as file:
+        for block in mono_blocks(file, rate, source.limits, span=clip.span, channel=source.channel):
+            held_bytes += block.nbytes
+            if retains and held_bytes <= _STREAMED_BYTES:
+                held.append(block)
+            else:
+                held.clear()
+            yield block
+    if held:
+        _keep(clip, row, joined(held))
+
+
+def _keep(clip: Clip, row: _Row, samples: Samples) -> None:
+    if row.samples is not samples:
+        samples.flags.writeable = False  # it is shared with the stages behind this one
+        _room.keep(row, _origin(clip), samples)
+
+
+def _origin(clip: Clip) -> object:
+    return (clip.content if isinstance(clip.content, RowFile) else None, clip.span)

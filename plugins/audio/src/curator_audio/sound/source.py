@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
+    from curator_audio.sound.decoding import Channel
     from curator_audio.sound.limits import AudioLimits
     from curator_core.tasks import TableBatch
 
@@ -45,7 +45,7 @@ class Clip:
             LocationError: The row may not name the file.
             DataError: The file is not there or may not be read.
         """
-        return self.content.open() if isinstance(self.content, RowFile) else io.BytesIO(self.content)
+        return self.content.open() if isinstance(self.content, RowFile) else pa.BufferReader(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,14 @@ class AudioSource:
             it makes the row a part of its file, ``duration_s`` long.
         limits: Caps on what is decoded.
         allowed_locations: Folders or URL prefixes that rows may name beside the place they were read from.
+        channel: Which channel is heard, by stages that hear one.
     """
 
     bytes_field: str | None
     uri_field: str
     limits: AudioLimits
     allowed_locations: Sequence[str] | None = None
+    channel: Channel = "mean"
 
     @property
     def column(self) -> str:

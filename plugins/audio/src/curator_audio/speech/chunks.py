@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
 
 __all__ = ["split_quietly"]
 

@@ -17,7 +17,7 @@ from curator_audio.speech.onnx_session import open_session, packaged_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
 
 __all__ = ["Dnsmos", "QualityScores", "log_mel"]
 

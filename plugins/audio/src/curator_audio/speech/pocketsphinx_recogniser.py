@@ -10,7 +10,7 @@ from curator_core.errors import MissingPackageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
 
 __all__ = ["PocketsphinxRecogniser"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
 
 __all__ = ["Recogniser"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
     from curator_audio.speech.asr_settings import AsrSettings
 
 __all__ = ["TransformersRecogniser"]
