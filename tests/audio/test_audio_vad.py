@@ -1,17 +1,23 @@
 """audio.vad: segments and shares of speech, on a voice made on the spot."""
 
+import importlib.util
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
+from unittest.mock import MagicMock, patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recordings import babble, batch_of, decoded, encoded, run, silence, tone
 
-from curator_audio import SilenceFilter, Vad
+from curator_audio import SilenceFilter, Vad, WriteManifest
+from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
+from curator_core import LocalExecutor, Pipeline, ProcessingStage
 from curator_core.errors import ConfigError
 
 TALK = np.concatenate([silence(1.0), babble(1.5), silence(1.0), babble(1.0, seed=2), silence(0.5)])
@@ -101,7 +107,7 @@ def test_neither_torch_nor_the_detectors_package_is_imported():
     code = (
         "import sys, numpy\n"
         "from curator_audio.speech.silero import Silero\n"
-        "assert Silero(stage='audio.vad').probabilities(numpy.zeros(1000, 'f4')).shape == (2,)\n"
+        "assert Silero(stage='audio.vad').probabilities([numpy.zeros(1000, 'f4')]).shape == (2,)\n"
         "assert not {'torch', 'torchaudio', 'silero_vad'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -146,3 +152,139 @@ def test_pauses_and_hysteresis():
     assert found(1, 0, 0, 1) == [(0.0, 0.1), (0.3, 0.4)]
     assert found(1, 0, 0, 1, pad_s=0.5) == [(0.0, 0.2), (0.2, 0.4)]
     assert found(1, 1, 0, 0, 1, min_segment_s=0.15) == [(0.0, 0.2)]
+
+
+@cache
+def silero_functions():
+    """Return silero-vad's own module of functions, without torch, which these need not and which takes seconds."""
+    package = Path(importlib.util.find_spec("silero_vad").origin).parent
+    spec = importlib.util.spec_from_file_location("silero_functions", package / "utils_vad.py")
+    module = importlib.util.module_from_spec(spec)
+    with patch.dict(sys.modules, torch=MagicMock()):
+        spec.loader.exec_module(module)
+    return module
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 0.2, 0.34, 0.35, 0.4, 0.49, 0.5, 0.9]) | st.floats(0, 1, width=32), max_size=90),
+    st.integers(1, 512),
+)
+@example([0.9] * 10 + [0.1] + [0.4] * 6 + [0.9] * 10, 512)  # a pause of which only the first window is quiet
+@example([0.9] * 10 + [0.1] + [0.4] * 6, 512)
+@example([0.9] * 8, 416)  # exactly as long as a segment must not be
+def test_segments_are_those_of_silero(values, last):
+    windows = np.array(values, np.float32)
+    samples = max(0, len(windows) - 1) * 512 + (last if values else 0)
+    theirs = silero_functions().get_speech_timestamps_from_probs(windows.tolist(), audio_length_samples=samples)
+    expected = [(round(each["start"] / 16_000, 4), round(each["end"] / 16_000, 4)) for each in theirs]
+    assert find_segments(windows, SegmentRules(), window_s=WINDOW_S, duration_s=samples / 16_000) == expected
+
+
+def test_the_detector_hears_the_same_in_blocks_of_any_size():
+    detector = Silero(stage="audio.vad")
+    samples = np.concatenate([babble(12), silence(3), babble(6, seed=3)])[:, 0]
+    whole = detector.probabilities([samples])
+    assert len(whole) == -(-len(samples) // 512)
+    for size in (7_777, 100_000):
+        blocks = (samples[start : start + size] for start in range(0, len(samples), size))
+        assert np.array_equal(detector.probabilities(blocks), whole)
+    assert len(detector.probabilities([])) == 0
+
+
+def test_long_recordings_are_never_held_whole(monkeypatch):
+    import curator_audio.sound.samples as module
+    from curator_audio.sound import decoding
+
+    monkeypatch.setattr(decoding, "_BLOCK_SAMPLES", 2**16)
+    monkeypatch.setattr(module, "_STREAMED_BYTES", 2**17)
+    held = []
+    joined = module.joined
+    monkeypatch.setattr(module, "joined", lambda blocks: held.append(sum(map(len, blocks))) or joined(blocks))
+    content = encoded(np.tile(TALK, (4, 1)), 16_000, "flac")
+    _, rows = run(Vad("columns"), batch_of(content))
+    assert not held
+    assert len(rows[0]["speech_segments"]) == 8
+    run(Vad("columns"), batch_of(encoded(TALK[:20_000])))
+    assert held == [20_000]
+
+
+class Seen(ProcessingStage):
+    """Notes how many files the writer behind it has written when it gets a task."""
+
+    name = "seen"
+    fuse = True
+
+    def __init__(self, folder: str, log: list) -> None:
+        self.folder = folder
+        self.log = log
+
+    def process(self, task):
+        import os
+
+        self.log.append((task.task_id, task.num_rows, len(os.listdir(self.folder))))  # noqa: PTH208
+        return task
+
+
+def test_the_segments_of_a_long_recording_arrive_in_several_tasks(tmp_path):
+    content = encoded(np.tile(TALK, (6, 1)), 16_000, "flac")
+    batch = batch_of(content, encoded(TALK), speaker=["ann", "bob"], uri=["a.flac", "b.wav"])
+    result, expected = run(Vad(task_s=1e9), batch)
+    assert [each.task_id for each in result] == ["0"]
+    assert len(expected) == 14
+    log = []
+    folder = tmp_path / "out"
+    folder.mkdir()
+    stages = [Vad(task_s=5.0), Seen(str(folder), log)]
+    result = Pipeline(stages=stages).run(LocalExecutor(), initial_tasks=[batch])
+    assert [each.task_id for each in result] == [f"0/{number}" for number in range(len(result))]
+    assert len(result) >= 4
+    assert [row for each in result for row in each.data.to_pylist()] == expected
+    assert all(sum(each.data["duration_s"].to_pylist()) <= 5.0 for each in result)
+    log.clear()
+    Pipeline(stages=[*stages, WriteManifest(str(folder))]).run(LocalExecutor(), initial_tasks=[batch])
+    # The first tasks were written before the last ones were cut.
+    assert log[-1][2] >= sum(rows for _, rows, _ in log[:-1])
+
+
+def test_a_recording_that_cannot_be_cut_is_one_record_and_the_others_come_through():
+    many = encoded(np.repeat(babble(1.5), 9, axis=1))
+    result, rows = run(Vad(task_s=2.0), batch_of(encoded(TALK), many, encoded(TALK)))
+    assert [row["_source"] for row in rows] == ["0.bin", "0.bin", "2.bin", "2.bin"]
+    (record,) = result.quarantined
+    assert (record.source, record.error_type) == ("1.bin", "UnreadableAudio")
+
+
+def test_an_unexpected_failure_costs_one_row(monkeypatch):
+    """The rows of a table are told apart also where a part of it becomes several tasks."""
+    original = Vad._find
+
+    def fail(self, blocks):
+        found = original(self, blocks)
+        if found.speech_s > 4 * 2:
+            raise ValueError("too much")
+        return found
+
+    monkeypatch.setattr(Vad, "_find", fail)
+    batch = batch_of(encoded(TALK), encoded(np.tile(TALK, (6, 1))), encoded(TALK), encoded(TALK))
+    result, rows = run(Vad(task_s=2.0), batch)
+    assert [row["_source"] for row in rows] == ["0.bin", "0.bin", "2.bin", "2.bin", "3.bin", "3.bin"]
+    assert [record.source for record in result.quarantined] == ["1.bin"]
+
+
+def test_channels_can_be_heard_one_by_one():
+    both = np.concatenate([TALK, silence(len(TALK) / 16_000)], axis=1)
+    batch = batch_of(encoded(both), encoded(TALK))
+    for channel in (0, "left"):
+        _, rows = run(Vad("columns", channel=channel), batch)
+        assert [len(row["speech_segments"]) for row in rows] == [2, 2]
+    for channel in (1, "right"):
+        result, rows = run(Vad("columns", channel=channel), batch)
+        assert [row["speech_segments"] for row in rows] == [[]]
+        (record,) = result.quarantined
+        assert (record.source, record.message) == (
+            "1.bin",
+            f"there is no channel {channel!r} (counted from 0): the recording has 1",
+        )
+    with pytest.raises(ConfigError, match="channel must be at least 0"):
+        Vad(channel=-1)

@@ -65,3 +65,31 @@ def test_what_has_no_rows_to_divide_is_taken_whole(task):
 def test_a_stage_that_is_not_row_wise_is_never_divided():
     stage = Whole()
     assert divided(stage, 4) is stage
+
+
+class Singles(AtLeast):
+    """Makes a table of every row it keeps."""
+
+    def process(self, task):
+        kept = super().process(task)
+        return iter([]) if kept is None else (kept.with_data(kept.data.slice(row, 1)) for row in range(kept.num_rows))
+
+
+def test_several_tables_of_a_part_are_put_together():
+    task = TableBatch(data={"n": [5, 1, 6, 4]}, task_id="a")
+    (whole,) = run(AtLeast(), task)[0]
+    (in_parts,) = run(Singles(), task, parts=2)[0]
+    assert in_parts.data.equals(whole.data)
+    assert not run(Singles(), TableBatch(data={"n": [1, 1]}, task_id="a"), parts=2)[0]
+
+
+def test_guilty_rows_are_found_in_stages_that_make_several_tables():
+    class Fails(Singles):
+        def judge(self, batch):
+            if 13 in batch.series("n"):
+                raise ValueError("thirteen")
+            return super().judge(batch)
+
+    outputs, _, quarantined = run(Fails(), TableBatch(data={"n": [5, 13, 6, 4]}, task_id="a"))
+    assert [each.data["n"].to_pylist() for each in outputs] == [[5, 6, 4]]
+    assert [record.message for record in quarantined] == ["thirteen"]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from curator_core.tasks import TableBatch, concat_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from curator_core.stage import ProcessingStage
 
-__all__ = ["divided"]
+__all__ = ["as_one_table", "divided"]
 
 
 def divided(stage: ProcessingStage[Any, Any], parts: int) -> ProcessingStage[Any, Any]:
@@ -34,7 +35,19 @@ def _in_parts(process: Callable[[Any], Any], parts: int) -> Callable[[Any], Any]
             return process(task)
         size = math.ceil(task.num_rows / parts)
         pieces = [task.data.slice(begin, size) for begin in range(0, task.num_rows, size)]
-        outputs = [output for piece in pieces if (output := process(task.with_data(piece))) is not None]
-        return outputs[0].with_data(concat_tables([each.data for each in outputs])) if outputs else None
+        return as_one_table(process(task.with_data(piece)) for piece in pieces)
 
     return process_in_parts
+
+
+def as_one_table(results: Iterable[Any]) -> Any:
+    """Return what a row-wise stage made, of one table or of its parts, as one table; None where it made none.
+
+    What is not made of tables is returned as it is, for the caller to refuse.
+    """
+    outputs: list[Any] = []
+    for result in results:
+        outputs += result if isinstance(result, (list, Iterator)) else [] if result is None else [result]
+    if len(outputs) <= 1 or not all(isinstance(each, TableBatch) for each in outputs):
+        return outputs[0] if len(outputs) == 1 else outputs or None
+    return outputs[0].with_data(concat_tables([each.data for each in outputs]))

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.divided_stage import divided
+from curator_core.divided_stage import as_one_table, divided
 from curator_core.errors import OutputError, StageError, UnpicklableOutputError
 from curator_core.interrupts import reraise_interrupt
 from curator_core.isolate import isolate_rows
@@ -369,7 +369,7 @@ class StageRunner:
         def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
             nonlocal is_row_wise
             recording = Recording()
-            output = self._timed(recording, self.stage.process, part)
+            output = self._timed(recording, lambda: as_one_table([self.stage.process(part)]))
             if output is not None and not isinstance(output, TableBatch):
                 is_row_wise = is_row_wise and self.stage.row_wise is True
                 raise StageError(f"row-wise stage {self.stage.name!r} returned {_count(output)}, not a table batch")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_audio.sound.decoding import SPEECH_RATE
+from curator_audio.sound.decoding import SPEECH_RATE, Channel, check_channel
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
@@ -21,7 +21,7 @@ from curator_core.row_outcomes import add_attributes, keep_readable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
     from curator_core.stage import Columns
     from curator_core.tasks import TableBatch
 
@@ -76,6 +76,7 @@ class SilenceFilter(Filter):
         min_level_dbfs: Lowest level of the whole recording to keep; any, where None.
         threshold_dbfs: Level below which a frame is silent.
         frame_s: Length of a frame in seconds.
+        channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
@@ -86,6 +87,7 @@ class SilenceFilter(Filter):
     min_level_dbfs: float | None = None
     threshold_dbfs: float = -50.0
     frame_s: float = 0.02
+    channel: Channel = "mean"
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
@@ -96,6 +98,7 @@ class SilenceFilter(Filter):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
+        check_channel(self.name, self.channel)
         if not 0 <= self.max_silence_share <= 1:
             raise ConfigError(f"{self.name}: max_silence_share={self.max_silence_share} is not a share from 0 to 1")
         if self.frame_s * SPEECH_RATE < 1:
@@ -126,7 +129,7 @@ class SilenceFilter(Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
 
     def _measure(self, samples: Samples | DataError | None) -> Loudness | DataError | None:
         if samples is None or isinstance(samples, DataError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
+from curator_audio.sound.decoding import Channel, check_channel
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
     from curator_audio.speech.recogniser import Recogniser
     from curator_core.stage import Columns, NodeInfo, WorkerInfo
 
@@ -64,6 +65,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two.
         allow_pickle: Load weights that are not safetensors. Such files can run code.
         trust_remote_code: Run Python code that comes with the model.
+        channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
@@ -81,6 +83,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
     precision: Precision = "auto"
     allow_pickle: bool = False
     trust_remote_code: bool = False
+    channel: Channel = "mean"
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
@@ -92,6 +95,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
+        check_channel(self.name, self.channel)
         if (self.model is None) == (self.backend == "transformers"):
             raise ConfigError(
                 f"{self.name}: the backend {self.backend!r} {'needs a' if self.model is None else 'takes no'} model",
@@ -177,7 +181,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
 
     def _folder(self, model: str) -> Path:
         return find_model_folder(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from curator_audio.sound.decoding import Channel, check_channel
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
@@ -20,7 +21,7 @@ from curator_core.row_outcomes import add_attributes, keep_readable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
     from curator_audio.speech.dnsmos import QualityScores
     from curator_core.stage import Columns, WorkerInfo
     from curator_core.tasks import TableBatch
@@ -51,6 +52,7 @@ class Quality(Filter):
         min_background: Lowest ``mos_background`` to keep.
         min_p808: Lowest ``mos_p808`` to keep.
         hop_s: Seconds between the windows of a recording that are rated; their mean counts.
+        channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
@@ -62,6 +64,7 @@ class Quality(Filter):
     min_background: float | None = None
     min_p808: float | None = None
     hop_s: float = 1.0
+    channel: Channel = "mean"
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
@@ -71,6 +74,7 @@ class Quality(Filter):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
+        check_channel(self.name, self.channel)
         if self.hop_s <= 0:
             raise ConfigError(f"{self.name}: hop_s={self.hop_s} is not positive")
 
@@ -110,7 +114,7 @@ class Quality(Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
 
     def _rate(self, samples: Samples | DataError | None) -> QualityScores | DataError | None:
         if samples is None or isinstance(samples, DataError):

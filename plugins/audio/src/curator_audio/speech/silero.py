@@ -10,9 +10,11 @@ from curator_audio.sound.decoding import SPEECH_RATE
 from curator_audio.speech.onnx_session import open_session, packaged_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
-    from curator_audio.sound.decoding import Samples
+    from curator_audio.sound.opening import Samples
 
 __all__ = ["WINDOW_S", "Silero"]
 
@@ -38,18 +40,35 @@ class Silero:
         )
         self._session = open_session(weights, threads=threads)
 
-    def probabilities(self, samples: Samples) -> NDArray[np.float32]:
-        """Return the probability of speech for every window of 32 ms; what is missing of the last one is silence."""
-        count = -(-len(samples) // _WINDOW)
-        framed = np.zeros(_CONTEXT + count * _WINDOW, np.float32)
-        framed[_CONTEXT : _CONTEXT + len(samples)] = samples
-        windows = np.lib.stride_tricks.sliding_window_view(framed, _CONTEXT + _WINDOW)[::_WINDOW] if count else ()
+    def probabilities(self, blocks: Iterable[Samples]) -> NDArray[np.float32]:
+        """Return the probability of speech for every window of 32 ms; what is missing of the last one is silence.
+
+        Args:
+            blocks: The recording, at 16 kHz, in pieces of any length: the results are the same for all.
+        """
         hidden = cell = np.zeros(_STATE, np.float32)
         found = [np.zeros(0, np.float32)]
-        for start in range(0, count, _WINDOWS_PER_CALL):
-            block = np.ascontiguousarray(windows[start : start + _WINDOWS_PER_CALL])
+        for windows in _windows(blocks):
             speech, hidden, cell = self._session.run(
-                ["speech_probs", "hn", "cn"], {"input": block, "h": hidden, "c": cell}
+                ["speech_probs", "hn", "cn"], {"input": windows, "h": hidden, "c": cell}
             )
             found.append(speech.reshape(-1))
         return np.concatenate(found)
+
+
+def _windows(blocks: Iterable[Samples]) -> Iterator[NDArray[np.float32]]:
+    """Yield windows with the samples before them, as many at a time whatever the blocks are."""
+    call = _WINDOWS_PER_CALL * _WINDOW
+    rest = np.zeros(_CONTEXT, np.float32)
+    for block in blocks:
+        rest = np.concatenate([rest, block])
+        while len(rest) >= _CONTEXT + call:
+            yield _framed(rest[: _CONTEXT + call])
+            rest = rest[call:]
+    if len(rest) > _CONTEXT:
+        missing = -(len(rest) - _CONTEXT) % _WINDOW
+        yield _framed(np.pad(rest, (0, missing)))
+
+
+def _framed(samples: Samples) -> NDArray[np.float32]:
+    return np.ascontiguousarray(np.lib.stride_tricks.sliding_window_view(samples, _CONTEXT + _WINDOW)[::_WINDOW])

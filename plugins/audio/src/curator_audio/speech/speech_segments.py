@@ -38,7 +38,7 @@ class SegmentRules:
 
 
 def find_segments(
-    probabilities: NDArray[np.float32], rules: SegmentRules, *, window_s: float, duration_s: float
+    probabilities: NDArray[np.floating], rules: SegmentRules, *, window_s: float, duration_s: float
 ) -> list[tuple[float, float]]:
     """Return where speech starts and ends, in seconds, in order and without overlaps.
 
@@ -52,19 +52,22 @@ def find_segments(
         window_s: Length of a window.
         duration_s: Length of the recording; the last window may reach beyond it.
     """
-    runs = _runs(_is_speech(probabilities, rules.threshold))
-    # A pause counts from the second silent window on: the first may hold the end of a word.
-    least_windows = int(np.ceil(rules.min_silence_s / window_s - 1e-9)) + 1
+    probabilities = probabilities.astype(np.float64)  # as silero-vad compares them with its thresholds
+    exit_below = max(rules.threshold - _HYSTERESIS, _LOWEST_EXIT)
+    quiet = probabilities < exit_below
+    last_quiet = np.maximum.accumulate(np.where(quiet, np.arange(len(quiet)), -1))
+    # A pause begins at a quiet window and ends the segment at another one, this many further on or more.
+    least_windows = int(np.ceil(rules.min_silence_s / window_s - 1e-9))
     merged: list[list[int]] = []
-    for start, end in runs:
-        if merged and start - merged[-1][1] < least_windows:
+    for start, end in _runs(_is_speech(probabilities, quiet, rules.threshold)):
+        if merged and last_quiet[start - 1] - merged[-1][1] < least_windows:
             merged[-1][1] = end
         else:
             merged.append([start, end])
-    if merged and len(probabilities) - merged[-1][1] < least_windows:
+    if merged and last_quiet[-1] - merged[-1][1] < least_windows:
         merged[-1][1] = len(probabilities)  # nor does a shorter pause before the end of the recording
     segments = [(start * window_s, min(end * window_s, duration_s)) for start, end in merged]
-    segments = [(start, end) for start, end in segments if end - start > rules.min_segment_s]
+    segments = [(start, end) for start, end in segments if round(end - start - rules.min_segment_s, 9) > 0]
     if rules.max_segment_s is not None:
         longest_windows = max(1, int((rules.max_segment_s - 2 * rules.pad_s) / window_s))
         segments = [part for each in segments for part in _parts(each, probabilities, longest_windows, window_s)]
@@ -72,10 +75,10 @@ def find_segments(
     return [(round(start, 4), round(end, 4)) for start, end in padded]
 
 
-def _is_speech(probabilities: NDArray[np.float32], threshold: float) -> NDArray[np.bool_]:
+def _is_speech(probabilities: NDArray[np.floating], quiet: NDArray[np.bool_], threshold: float) -> NDArray[np.bool_]:
     """Return which windows are speech: from one above the threshold to one that is clearly below it."""
     decided = np.full(len(probabilities), -1, np.int8)
-    decided[probabilities < max(threshold - _HYSTERESIS, _LOWEST_EXIT)] = 0
+    decided[quiet] = 0
     decided[probabilities >= threshold] = 1
     last_decided = np.maximum.accumulate(np.where(decided >= 0, np.arange(len(decided)), -1))
     speech: NDArray[np.bool_] = (last_decided >= 0) & (decided[last_decided] == 1)
@@ -88,7 +91,7 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _parts(
-    segment: tuple[float, float], probabilities: NDArray[np.float32], longest: int, window_s: float
+    segment: tuple[float, float], probabilities: NDArray[np.floating], longest: int, window_s: float
 ) -> list[tuple[float, float]]:
     """Cut a segment into parts of at most so many windows, each time in the second half of what is allowed."""
     first, last = round(segment[0] / window_s), int(np.ceil(segment[1] / window_s - 1e-9))

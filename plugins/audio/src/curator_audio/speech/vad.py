@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import polars as pl
 import pyarrow as pa
 
-from curator_audio.sound.decoding import SPEECH_RATE, Span
-from curator_audio.sound.encoding import AudioFormat, cut
+from curator_audio.sound.decoding import SPEECH_RATE, Channel, check_channel
+from curator_audio.sound.encoding import AudioFormat
 from curator_audio.sound.limits import AudioLimits
-from curator_audio.sound.samples import mono_samples
+from curator_audio.sound.samples import streamed_samples
 from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, AudioSource
+from curator_audio.speech.segment_rows import SPAN_COLUMNS, SegmentRows
 from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
 from curator_core.errors import ConfigError, DataError
@@ -24,8 +24,7 @@ from curator_core.row_outcomes import add_attributes, keep_readable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curator_audio.sound.decoding import Samples
-    from curator_audio.sound.source import Clip
+    from curator_audio.sound.opening import Samples
     from curator_core.stage import Columns, WorkerInfo
     from curator_core.tasks import TableBatch
 
@@ -37,7 +36,6 @@ _ANNOTATION: Mapping[str, pa.DataType] = {
     "speech_s": pa.float64(),
     "speech_share": pa.float64(),
 }
-_SPAN: Mapping[str, pa.DataType] = {"segment_start_s": pa.float64(), "segment_end_s": pa.float64()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +45,6 @@ class _Speech:
     speech_segments: list[dict[str, float]]
     speech_s: float
     speech_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    """Where a segment is; nowhere, in a row without speech."""
-
-    segment_start_s: float | None
-    segment_end_s: float | None
-
-    @property
-    def duration_s(self) -> float | None:
-        if self.segment_start_s is None or self.segment_end_s is None:
-            return None
-        return self.segment_end_s - self.segment_start_s
 
 
 @dataclass
@@ -92,6 +76,9 @@ class Vad(Filter):
         min_silence_s: A pause of this length ends a segment.
         pad_s: What segments get on both sides, as far as there is room.
         segment_format: ``flac`` or ``wav``, for the sound of segments.
+        task_s: Seconds of segments in a table, about: those of a long recording become several tables, made while it is
+            read, so that the next stages begin early and little is held in memory.
+        channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         bytes_field: Column with the encoded audio; None to open the files.
         uri_field: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
@@ -107,6 +94,8 @@ class Vad(Filter):
     min_silence_s: float = 0.1
     pad_s: float = 0.03
     segment_format: AudioFormat = "flac"
+    task_s: float = 300.0
+    channel: Channel = "mean"
     bytes_field: str | None = BYTES_COLUMN
     uri_field: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
@@ -117,10 +106,13 @@ class Vad(Filter):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
+        check_channel(self.name, self.channel)
         if not 0 < self.threshold < 1:
             raise ConfigError(f"{self.name}: threshold={self.threshold} is not a probability between 0 and 1")
         if self.max_segment_s is not None and self.max_segment_s < max(2 * WINDOW_S, self.min_segment_s):
             raise ConfigError(f"{self.name}: max_segment_s={self.max_segment_s} is too short")
+        if self.task_s <= 0:
+            raise ConfigError(f"{self.name}: task_s must be positive, got {self.task_s}")
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         """Load the detector."""
@@ -136,17 +128,23 @@ class Vad(Filter):
         if self.output == "columns":
             return [*_ANNOTATION, *super().outputs()]
         place = [OFFSET_COLUMN, DURATION_COLUMN] if self._is_own_sound else []
-        return [*_SPAN, *place, *super().outputs()]
+        return [*SPAN_COLUMNS, *place, *super().outputs()]
 
-    def process(self, task: TableBatch) -> TableBatch | None:
+    def process(  # type: ignore[override]  # a filter makes one table of one; this may cut a recording into several
+        self, task: TableBatch
+    ) -> TableBatch | Iterator[TableBatch] | None:
         """Find the speech in each row, drop rows with too little of it, and make segments if asked."""
-        outcomes = [self._find(samples) for samples in mono_samples(task, self._source)]
+        outcomes = [self._find(blocks) for blocks in streamed_samples(task, self._source)]
         batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
         if task.num_rows and not found:
             return None
         annotated = add_attributes(batch, found, _ANNOTATION)
         kept = self.apply(annotated, self.judge(annotated))
-        return kept if kept is None or self.output == "columns" else self._cut(kept)
+        if kept is None or self.output == "columns":
+            return kept
+        speech_s = kept.series("speech_s").sum()
+        tables = self._segments(kept)
+        return next(tables, None) if speech_s <= self.task_s else tables
 
     def judge(self, batch: TableBatch) -> Verdict:
         speech, share = batch.series("speech_s"), batch.series("speech_share")
@@ -164,60 +162,37 @@ class Vad(Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
+        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
 
-    def _find(self, samples: Samples | DataError | None) -> _Speech | DataError:
-        if isinstance(samples, DataError):
-            return samples
-        if samples is None or not len(samples):
+    def _find(self, blocks: Iterator[Samples] | None) -> _Speech | DataError:
+        """Return what speech there is in a recording, which is decoded, resampled and heard block by block."""
+        samples = 0
+
+        def counted() -> Iterator[Samples]:
+            nonlocal samples
+            for block in blocks or ():
+                samples += len(block)
+                yield block
+
+        try:
+            windows = self._detector.probabilities(counted())
+        except DataError as error:
+            return error
+        if not samples:
             return _Speech([], 0.0, 0.0)
         rules = SegmentRules(self.threshold, self.min_segment_s, self.max_segment_s, self.min_silence_s, self.pad_s)
-        duration_s = len(samples) / SPEECH_RATE
-        windows = self._detector.probabilities(samples)
+        duration_s = samples / SPEECH_RATE
         segments = find_segments(windows, rules, window_s=WINDOW_S, duration_s=duration_s)
         speech_s = round(sum(end - start for start, end in segments), 4)
         spans = [{"start_s": start, "end_s": end} for start, end in segments]
         return _Speech(spans, speech_s, min(1.0, speech_s / duration_s))
 
-    def _cut(self, batch: TableBatch) -> TableBatch | None:
-        """Make a row of every segment; a row without any stays, which only happens where rows are tagged."""
-        contents: list[list[bytes | None] | DataError] = [self._contents(*each) for each in self._found(batch)]
-        batch, cut_rows = keep_readable(batch, contents, error_type="UnreadableAudio")
-        if not cut_rows:
-            return None
-        counts = pl.Series([len(each) for each in cut_rows], dtype=pl.Int64)
-        origins = pl.int_range(len(cut_rows), eager=True).repeat_by(counts).explode().to_arrow()
-        nothing = {"start_s": None, "end_s": None}
-        segments = [each or [nothing] for each in batch.data.column("speech_segments").to_pylist()]
-        spans = [_Segment(span["start_s"], span["end_s"]) for each in segments for span in each]
-        rows = batch.with_data(batch.data.drop_columns(list(_ANNOTATION)).take(origins))
-        rows = add_attributes(rows, spans, _SPAN)
-        if self.bytes_field is not None:
-            flat = [content for each in cut_rows for content in each]
-            rows = rows.with_column(self.bytes_field, pa.array(flat, pa.large_binary()))
-        return self._describe(rows, spans) if self._is_own_sound else rows
-
-    def _found(self, batch: TableBatch) -> Iterator[tuple[Clip | None, list[dict[str, float]]]]:
-        return zip(self._source.clips(batch), batch.data.column("speech_segments").to_pylist(), strict=True)
-
-    def _contents(self, clip: Clip | None, found: list[dict[str, float]]) -> list[bytes | None] | DataError:
-        """Return the sound of every segment of a row; where files are opened, it stays there."""
-        if clip is None or not found or self.bytes_field is None:
-            return [None] * max(1, len(found))
-        try:
-            spans = [Span(span["start_s"], span["end_s"]) for span in found]
-            return list(cut(clip, spans, self._source.limits, file_format=self.segment_format))
-        except DataError as error:
-            return error
-
-    def _describe(self, rows: TableBatch, spans: list[_Segment]) -> TableBatch:
-        """Say which part of its file every segment is."""
-        before: list[float | None] = [None] * len(spans)
-        if OFFSET_COLUMN in rows.columns:
-            before = rows.data.column(OFFSET_COLUMN).to_pylist()
-        starts = [
-            None if span.segment_start_s is None else (offset or 0.0) + span.segment_start_s
-            for offset, span in zip(before, spans, strict=True)
-        ]
-        rows = rows.with_column(OFFSET_COLUMN, pa.array(starts, pa.float64()))
-        return rows.with_column(DURATION_COLUMN, pa.array([span.duration_s for span in spans], pa.float64()))
+    def _segments(self, batch: TableBatch) -> Iterator[TableBatch]:
+        found = [[tuple(span.values()) for span in each] for each in batch.data.column("speech_segments").to_pylist()]
+        rows = SegmentRows(
+            batch.with_data(batch.data.drop_columns(list(_ANNOTATION))),
+            self._source,
+            file_format=self.segment_format,
+            describes=self._is_own_sound,
+        )
+        return rows.tables(found, max_s=self.task_s)
