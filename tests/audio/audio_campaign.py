@@ -12,10 +12,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import av
 import numpy as np
 import soundfile
 from mutation import mutate
-from recordings import encoded, tone
+from recordings import encoded, muxed, tone
 
 from curator_audio import ReadFolder, Resample, SilenceFilter
 from curator_core import LocalExecutor, Pipeline
@@ -24,18 +25,46 @@ FILES_PER_RUN = 200
 SAMPLES = 6
 SUBTYPES = {"wav": ["PCM_16", "PCM_24", "FLOAT", "PCM_U8"], "flac": ["PCM_16", "PCM_24"]}
 CHECKSUMMED = ("flac", "ogg", "opus")
+FOR_FFMPEG = {
+    "m4a": ("aac", "ipod", None),
+    "aac": ("aac", "adts", None),
+    "webm": ("libopus", "webm", None),
+    "mka": ("flac", "matroska", None),
+    "wma": ("wmav2", "asf", 64_000),
+    "amr": ("libopencore_amrnb", "amr", 12_200),
+}
 
 
 def sample(name: str, number: int) -> bytes:
     """Return a sound recording; numbers differ in length, rate, channels and width."""
     rate = (8_000, 16_000, 48_000)[number % 3]
     subtypes = SUBTYPES.get(name, [None])
-    samples = tone(0.2 + 0.1 * number, rate, 1 + number % 2, hertz=200 + 50 * number, seed=number)
+    if name == "amr":
+        rate = 8_000
+    channels = 1 if name == "amr" else 1 + number % 2
+    samples = tone(0.2 + 0.1 * number, rate, channels, hertz=200 + 50 * number, seed=number)
+    if name in FOR_FFMPEG:
+        codec, container, bit_rate = FOR_FFMPEG[name]
+        return muxed(samples, rate, codec, container, bit_rate=bit_rate, options={"fflags": "+bitexact"})
     return encoded(samples, rate, name, subtypes[number % len(subtypes)])
 
 
-def plainly_decoded(data: bytes) -> np.ndarray | None:
-    """Return what soundfile by itself makes of a file; None where it refuses it, or ends before its end."""
+def plainly_decoded(name: str, data: bytes) -> np.ndarray | None:
+    """Return what soundfile or FFmpeg by itself makes of a file; None where it refuses it, or ends before its end."""
+    samples = None if name in FOR_FFMPEG else decoded_by_soundfile(data)
+    return decoded_by_ffmpeg(data) if samples is None and name in (*FOR_FFMPEG, "mp3") else samples
+
+
+def decoded_by_ffmpeg(data: bytes) -> np.ndarray | None:
+    try:
+        with av.open(io.BytesIO(data), metadata_errors="replace") as container:
+            frames = [frame.to_ndarray().reshape(-1) for frame in container.decode(audio=0)]
+    except (av.FFmpegError, ValueError, IndexError):
+        return None
+    return np.concatenate(frames) if frames else np.zeros(0)
+
+
+def decoded_by_soundfile(data: bytes) -> np.ndarray | None:
     try:
         with soundfile.SoundFile(io.BytesIO(data)) as sound:
             samples = sound.read(min(sound.frames, 10**7), dtype="float32")
@@ -86,10 +115,10 @@ class Campaign:
         if records and mutant.data == original:
             self.problems.append(f"{what}: an unchanged file was refused")
         if rows:
-            samples = plainly_decoded(mutant.data)
+            samples = plainly_decoded(self.name, mutant.data)
             if samples is None or not np.isfinite(samples).all():
                 self.problems.append(f"{what}: came out, and cannot be decoded")
-            elif self.name in CHECKSUMMED and not np.array_equal(samples, plainly_decoded(original)):
+            elif self.name in CHECKSUMMED and not np.array_equal(samples, plainly_decoded(self.name, original)):
                 self.problems.append(f"{what}: came out with other sound, and its checksums could tell")
         self.outcomes["quarantined" if records else "clean"] += 1
 

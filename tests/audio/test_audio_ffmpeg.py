@@ -207,6 +207,13 @@ def test_no_other_file_is_opened(tmp_path):
         assert why_refused(b"\0\0\0\x20ftypM4A " + text.format(tmp_path / "secret.wav").encode())
 
 
+def test_damage_in_the_delay_of_the_encoder_is_damage():
+    """The sound that is heard first builds on it."""
+    content = made("m4a, aac")
+    begin = content.index(b"mdat") + 4
+    assert "damaged" in why_refused(content[:begin] + bytes(200) + content[begin + 200 :])
+
+
 def test_an_empty_or_foreign_body_is_refused():
     heads = (b"\0\0\0\x20ftypM4A ", b"\xff\xf1\x50\x80\x01\x3f\xfc", b"\x1aE\xdf\xa3", b"0&\xb2u\x8ef\xcf\x11")
     for head in heads:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FORMATS = ["wav", "flac", "ogg", "opus", "mp3"]
+FORMATS = ["wav", "flac", "ogg", "opus", "mp3", "m4a", "aac", "webm", "mka", "wma", "amr"]
 SEED = 20261117
 SLICE = 500
 TIMEOUT_S = 240

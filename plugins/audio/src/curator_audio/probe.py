@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
+from curator_audio.sound.source import BufferFile
 from curator_core.errors import DataError
 from curator_core.io.row_files import row_files
 from curator_core.row_outcomes import add_attributes, keep_readable
@@ -67,7 +67,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def _probe_bytes(self, task: TableBatch) -> list[Outcome]:
         return [
-            _attempt(partial(io.BytesIO, value.as_buffer())) if value.is_valid else None
+            _attempt(partial(BufferFile, value.as_buffer())) if value.is_valid else None
             for value in task.data.column(self.bytes_field)
         ]
 

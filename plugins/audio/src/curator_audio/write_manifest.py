@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
 from curator_audio.sound.formats import audio_extension
-from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN
+from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, BufferFile
 from curator_core.errors import DataError
 from curator_core.io.atomic import atomic_output
 from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
@@ -102,10 +102,10 @@ class WriteManifest(FolderWriter):
         if content is None:
             return DataError("the row has no sound")
         try:
-            info = probe_audio(pa.BufferReader(content))
+            info = probe_audio(BufferFile(content))
         except DataError as error:
             return error
-        name = f"{stem}.{audio_extension(pa.BufferReader(content))}"
+        name = f"{stem}.{audio_extension(BufferFile(content))}"
         with atomic_output(self.file_path(name)) as file:
             file.write(content)
         sizes[self.file_path(name)] = content.size

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from curator_audio.sound.formats import audio_extension
-from curator_audio.sound.source import OFFSET_COLUMN
+from curator_audio.sound.source import OFFSET_COLUMN, BufferFile
 from curator_core.io import TarWriter
 from curator_core.io.tar_keys import keys_of_rows
 
@@ -57,7 +57,7 @@ class WriteTar(TarWriter):
         if self.extension_field in task.columns or pa.types.is_null(kind):
             return task
         found = [
-            audio_extension(pa.BufferReader(value.as_buffer())) if value.is_valid else None
+            audio_extension(BufferFile(value.as_buffer())) if value.is_valid else None
             for value in task.data.column(self.bytes_field)
         ]
         return task.with_column(self.extension_field, pa.array(found, pa.string()))

@@ -220,15 +220,19 @@ class _FfmpegSound:
     def _decoded(self, *, zero: int | None = None) -> Iterator[tuple[int, Samples]]:
         """Yield pieces of sound with their places, in order, from a little before the position on."""
         timeline = Timeline(self._per_unit)
+        is_midway = zero is not None
         for placed in self._placed(zero=zero):
-            heard_from = self._position - round(_PREROLL_S * self.samplerate)
+            begin = self._position - round(_PREROLL_S * self.samplerate)
             if placed.start is None:
                 for frame in self._frames(placed):
                     samples = self._samples(frame)
                     yield from self._wanted(timeline.place(frame.pts, len(samples)), samples)
-            elif placed.start + placed.count > heard_from:
-                parts = [self._samples(frame) for frame in self._frames(placed)]
+            elif placed.start + placed.count <= begin:
+                is_midway = True
+            else:
                 end = placed.start + placed.count
+                is_lead_in = is_midway and end <= self._position
+                parts = [self._samples(frame) for frame in self._frames(placed, is_lead_in=is_lead_in)]
                 if parts and end > 0:
                     samples = parts[0] if len(parts) == 1 else np.concatenate(parts)
                     # FFmpeg has cut off what lies before the first sample, but not always what lies behind the last.
@@ -242,14 +246,14 @@ class _FfmpegSound:
         if start + len(samples) > self._position:
             yield start, samples
 
-    def _frames(self, placed: _Placed) -> list[AudioFrame]:
-        """Decode a packet. What is wrong with sound that nobody hears does not matter: there, decoding begins."""
+    def _frames(self, placed: _Placed, *, is_lead_in: bool = False) -> list[AudioFrame]:
+        """Decode a packet. One that nobody hears may lack sound before it that it builds on, and fail."""
         try:
             return _without_tag(placed.packet).decode() if self._kind.demuxer == "mp3" else placed.packet.decode()
         except av.FFmpegError:
-            if placed.start is None or placed.start + placed.count > self._position:
-                raise
-            return []
+            if is_lead_in:
+                return []
+            raise
 
     def _samples(self, frame: AudioFrame) -> Samples:
         """Return the samples of a frame, (frames, channels).

@@ -19,11 +19,20 @@ if TYPE_CHECKING:
     from curator_audio.sound.limits import AudioLimits
     from curator_core.tasks import TableBatch
 
-__all__ = ["DURATION_COLUMN", "OFFSET_COLUMN", "AudioSource", "Clip"]
+__all__ = ["DURATION_COLUMN", "OFFSET_COLUMN", "AudioSource", "BufferFile", "Clip"]
 
 OFFSET_COLUMN = "offset_s"
 """Where in its file a row's sound begins; without a value, the row is the whole file."""
 DURATION_COLUMN = "duration_s"
+
+
+class BufferFile(pa.BufferReader):  # type: ignore[misc]  # pyarrow has no types
+    """Encoded audio in memory as a file, without a copy. To go beyond its end is no error, as in other files."""
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        size = self.size()
+        begin = {0: 0, 1: self.tell(), 2: size}[whence]
+        return int(super().seek(min(begin + position, size)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,7 @@ class Clip:
             LocationError: The row may not name the file.
             DataError: The file is not there or may not be read.
         """
-        return self.content.open() if isinstance(self.content, RowFile) else pa.BufferReader(self.content)
+        return self.content.open() if isinstance(self.content, RowFile) else BufferFile(self.content)
 
 
 @dataclass(frozen=True, slots=True)
