@@ -33,6 +33,7 @@ FOR_FFMPEG = {
     "wma": ("wmav2", "asf", 64_000),
     "amr": ("libopencore_amrnb", "amr", 12_200),
 }
+DEMUXERS = {"m4a": "mov", "aac": "aac", "webm": "matroska", "mka": "matroska", "wma": "asf", "amr": "amr", "mp3": "mp3"}
 
 
 def sample(name: str, number: int) -> bytes:
@@ -52,12 +53,12 @@ def sample(name: str, number: int) -> bytes:
 def plainly_decoded(name: str, data: bytes) -> np.ndarray | None:
     """Return what soundfile or FFmpeg by itself makes of a file; None where it refuses it, or ends before its end."""
     samples = None if name in FOR_FFMPEG else decoded_by_soundfile(data)
-    return decoded_by_ffmpeg(data) if samples is None and name in (*FOR_FFMPEG, "mp3") else samples
+    return decoded_by_ffmpeg(name, data) if samples is None and name in DEMUXERS else samples
 
 
-def decoded_by_ffmpeg(data: bytes) -> np.ndarray | None:
+def decoded_by_ffmpeg(name: str, data: bytes) -> np.ndarray | None:
     try:
-        with av.open(io.BytesIO(data), metadata_errors="replace") as container:
+        with av.open(io.BytesIO(data), format=DEMUXERS[name], metadata_errors="replace") as container:
             frames = [frame.to_ndarray().reshape(-1) for frame in container.decode(audio=0)]
     except (av.FFmpegError, ValueError, IndexError):
         return None

@@ -176,6 +176,27 @@ def test_resample_by_reference(tmp_path):
     assert [len(decoded(row["bytes"])[0]) for row in out] == [16_000, 8_000]
 
 
+def test_resample_to_one_of_the_channels():
+    samples = np.concatenate([tone(0.5, hertz=300), tone(0.5, hertz=900)], axis=1)
+    batch = batch_of(encoded(samples), encoded(samples[:, :1]))
+    result = Pipeline(stages=[Resample(channel="right")]).run(LocalExecutor(), initial_tasks=[batch])
+    (row,) = result[0].data.to_pylist()
+    assert np.abs(decoded(row["bytes"])[0][:, 0] - samples[:, 1]).max() < 1e-4
+    (record,) = result.quarantined
+    assert (record.source, record.error_type) == ("1.bin", "UnreadableAudio")
+    assert "there is no channel 'right'" in record.message
+    with pytest.raises(ConfigError, match="mono=false keeps all"):
+        Resample(mono=False, channel=0)
+
+
+def test_each_channel_is_decoded_for_itself():
+    both = np.concatenate([tone(0.5), np.zeros((8_000, 1), np.float32)], axis=1)
+    stages = [SilenceFilter(channel=channel).with_(tag=True, name=f"c{channel}") for channel in (0, 1, "mean")]
+    (batch,) = Pipeline(stages=stages).run(LocalExecutor(), initial_tasks=[batch_of(encoded(both))])
+    scores = [batch.data[f"c{channel}_score"].to_pylist() for channel in (0, 1, "mean")]
+    assert scores == [[0.0], [1.0], [0.0]]
+
+
 def test_resample_refuses_what_cannot_be():
     with pytest.raises(ConfigError, match="rate=10"):
         Resample(10)

@@ -123,6 +123,8 @@ def test_damage_is_noticed():
     aac = made("aac")
     middle = len(aac) // 2
     assert "damaged" in why_refused(aac[:middle] + bytes(40) + aac[middle + 40 :])
+    assert "damaged" in why_refused(aac[:middle] + aac[middle + 40 :])
+    assert len(mono(b"ID3\4\0\0\0\0\0\5....." + aac + b"TAG" + bytes(125))) == len(mono(aac))
 
 
 @pytest.mark.parametrize("name", ["m4a, aac", "webm, opus", "matroska, flac", "wma"])
@@ -144,6 +146,25 @@ def test_silence_does_not_outlast_the_limit():
     content = made("webm, opus", gap=(1.0, 90_000.0))
     assert len(content) < 40_000
     assert "longer than max_duration_s=3600" in why_refused(content)
+
+
+def test_an_edit_list_that_begins_within_the_sound():
+    """As editors write it that cut the beginning off without touching the sound."""
+    content, skipped = made("m4a, aac"), 5_000
+    sink = io.BytesIO()
+    options = {"avoid_negative_ts": "disabled"}
+    with av.open(io.BytesIO(content)) as source, av.open(sink, "w", format="ipod", options=options) as output:
+        stream = output.add_stream_from_template(source.streams.audio[0])
+        for packet in source.demux(source.streams.audio[0]):
+            if packet.dts is not None:
+                packet.pts, packet.dts, packet.stream = packet.pts - skipped, packet.dts - skipped, stream
+                output.mux(packet)
+    whole, edited = mono(content, 44_100), mono(sink.getvalue(), 44_100)
+    assert len(edited) == len(whole) - skipped
+    assert np.abs(edited - whole[skipped:]).max() < 1e-6
+    assert probe_audio(io.BytesIO(sink.getvalue())).duration_s == len(edited) / 44_100
+    part = mono(sink.getvalue(), 44_100, Span(1.4, 1.6))
+    assert np.abs(part - edited[round(1.4 * 44_100) : round(1.6 * 44_100)]).max() < 1e-4
 
 
 def test_limits():

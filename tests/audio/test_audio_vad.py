@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recordings import babble, batch_of, decoded, encoded, run, silence, tone
 
-from curator_audio import SilenceFilter, Vad, WriteManifest
+from curator_audio import ReadFolder, SilenceFilter, Vad, WriteManifest
 from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
 from curator_core import LocalExecutor, Pipeline, ProcessingStage
-from curator_core.errors import ConfigError
+from curator_core.errors import ConfigError, StageError
 
 TALK = np.concatenate([silence(1.0), babble(1.5), silence(1.0), babble(1.0, seed=2), silence(0.5)])
 
@@ -245,6 +245,45 @@ def test_the_segments_of_a_long_recording_arrive_in_several_tasks(tmp_path):
     Pipeline(stages=[*stages, WriteManifest(str(folder))]).run(LocalExecutor(), initial_tasks=[batch])
     # The first tasks were written before the last ones were cut.
     assert log[-1][2] >= sum(rows for _, rows, _ in log[:-1])
+
+
+class FailsOnce(ProcessingStage):
+    """Raises at the second task of a recording, unless a file is there."""
+
+    name = "fails_once"
+
+    def __init__(self, mended: str) -> None:
+        self.mended = mended
+
+    def process(self, task):
+        if task.task_id.endswith("/1") and not Path(self.mended).exists():
+            raise ValueError("not yet")
+        return task
+
+
+def test_a_run_that_fails_within_a_recording_resumes_as_if_it_had_not(tmp_path):
+    sounds = tmp_path / "sounds"
+    sounds.mkdir()
+    for name in "ab":
+        (sounds / f"{name}.flac").write_bytes(encoded(np.tile(TALK, (3, 1)), 16_000, "flac"))
+
+    def run_to(name, mended, **options):
+        stages = [
+            ReadFolder(str(sounds), with_bytes=True, block_bytes=1),
+            Vad(task_s=3.0),
+            FailsOnce(str(mended)).with_(on_error="raise", max_attempts=1),
+            WriteManifest(str(tmp_path / name), columns=["segment_start_s"]),
+        ]
+        Pipeline("segments", stages=stages).run(LocalExecutor(), run_dir=tmp_path / f"{name}-run", **options)
+        return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+
+    mended = tmp_path / "mended"
+    with pytest.raises(StageError, match="not yet"):
+        run_to("resumed", mended)
+    mended.touch()
+    resumed = run_to("resumed", mended, resume=True)
+    assert resumed == run_to("resumed", mended)  # afresh, to the same place
+    assert len([name for name in resumed if name.endswith("jsonl")]) > 4
 
 
 def test_a_recording_that_cannot_be_cut_is_one_record_and_the_others_come_through():

@@ -197,16 +197,14 @@ class _FfmpegSound:
         return self._kind.demuxer in _COUNTING or (self._kind.demuxer == "mov" and self._has_exact_times)
 
     def _count(self) -> int:
-        """Return the number of samples: what the file says where that is exact, else counted without decoding."""
-        if self._kind.demuxer == "mov" and self._stream.duration and self._has_exact_times:
-            return self._samples_in(self._stream.duration)
+        """Return the number of samples, counted without decoding: by the last packet, where its time tells."""
         end = 0
         for placed in self._placed(decodes=False):
             end = max(end, (placed.start or 0) + placed.heard)
-            if self._zero is not None and self._kind.demuxer in _COUNTING:
+            if self._can_seek and self._zero is not None:
                 break
-        if self._kind.demuxer in _COUNTING and self._zero is not None:
-            with suppress(av.FFmpegError):  # it has one packet
+        if self._can_seek and self._zero is not None:
+            with suppress(av.FFmpegError):  # there is no way to the last packet but through all
                 self._container.seek(_FAR_AWAY, stream=self._stream, backward=True)
             for placed in self._placed(zero=self._zero, decodes=False):
                 end = max(end, (placed.start or 0) + placed.heard)

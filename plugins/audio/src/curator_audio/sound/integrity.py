@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from curator_audio.sound.formats import behind_id3
 from curator_core.errors import DataError
 
 if TYPE_CHECKING:
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["check_whole"]
 
 _HEADER_BYTES: Final = 27
+_ADTS_BYTES: Final = 7
 _LAST_PAGE: Final = 4
 _ALL_ONES: Final = 0xFFFFFFFF
 _MIRRORED: Final = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 
 
 def check_whole(file: BinaryIO, kind: str) -> None:
-    """Refuse a file that is shorter than it says (WAV, MP4, Matroska, ASF), and an Ogg file without all its pages.
+    """Refuse a file that is shorter than it says (WAV, MP4, Matroska, ASF), Ogg and AAC files with gaps.
 
     Args:
         file: The file; its position stays where it is, because the decoder relies on it.
@@ -109,6 +111,22 @@ def _check_asf(file: BinaryIO) -> None:
         start += size
 
 
+def _check_adts(file: BinaryIO) -> None:
+    """Walk through the frames of an AAC stream, each of which says how long it is."""
+    end = file.seek(0, 2)
+    start = behind_id3(file)
+    while start < end:
+        file.seek(start)
+        header = file.read(_ADTS_BYTES)
+        if header.startswith((b"TAG", b"ID3", b"APETAGEX")):
+            return
+        size = int.from_bytes(header[3:6], "big") >> 5 & 0x1FFF
+        if header[:1] != b"\xff" or header[1] & 0xF6 != 0xF0 or size < _ADTS_BYTES:  # noqa: PLR2004 - the sync word
+            raise DataError(f"the file is damaged at byte {start:,}: there is no AAC frame")
+        _check_end("frame", start, start + size, end)
+        start += size
+
+
 def _check_end(what: str, start: int, needed: int, end: int) -> None:
     if needed > end:
         raise DataError(f"the file is torn: the {what} at byte {start:,} lacks {needed - end:,} bytes")
@@ -149,6 +167,7 @@ def _checksum(page: bytes) -> int:
 _CHECKS: Final[dict[str, Callable[[BinaryIO], None]]] = {
     "WAV": _check_wav,
     "OGG": _check_ogg,
+    "AAC": _check_adts,
     "MP4": _check_mp4,
     "MATROSKA": _check_matroska,
     "WEBM": _check_matroska,
