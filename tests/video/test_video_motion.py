@@ -1,5 +1,9 @@
 """video.motion_filter: by the codec's vectors and, without them, by differences."""
 
+import math
+
+import av
+import numpy as np
 import pytest
 from made_videos import make_video
 
@@ -8,7 +12,7 @@ from curator_core.errors import ConfigError
 from curator_video import MotionFilter, Read, SplitScenes, VideoBatch
 from curator_video.clip import Clip
 from curator_video.limits import VideoLimits
-from curator_video.motion import by_differences, by_vectors
+from curator_video.motion import by_vectors
 from curator_video.opening import open_video
 
 CODECS = {"h264.mp4": "libx264", "mpeg4.avi": "mpeg4", "mpeg2.mkv": "mpeg2video", "vp9.webm": "libvpx-vp9"}
@@ -50,13 +54,36 @@ def test_dropped_clips_are_counted_by_reason(folder):
     assert result.stats["video.motion_filter"].dropped == {"too_much_motion": 1}
 
 
-def test_both_measures_have_one_scale(folder):
-    clip = Clip(str(folder / "moving-h264.mp4"))
-    with open_video(clip, VideoLimits()) as video:
-        vectors = by_vectors(video, clip, 250)
-    with open_video(clip, VideoLimits()) as video:
-        differences = by_differences(video, clip, 250)
-    assert vectors / 5 < differences < vectors * 5
+@pytest.mark.parametrize(
+    ("codec", "options", "tolerance"),
+    [
+        ("libx264", {"preset": "medium"}, 0.1),
+        ("libx264", {"bf": "0"}, 0.1),
+        ("mpeg4", {"bf": "2"}, 0.1),
+        ("mpeg2video", {"bf": "2"}, 0.2),
+        ("libvpx-vp9", {"deadline": "realtime", "cpu-used": "8"}, 0.5),  # has no vectors: pixels are compared
+    ],
+)
+def test_a_pan_is_measured_as_what_it_is_with_and_without_frames_between(tmp_path, codec, options, tolerance):
+    path = pan(tmp_path / "pan.mkv", codec, options)
+    truth = 2 * 25 / math.hypot(160, 120)
+    assert tagged(path)[0]["motion_filter_score"] == pytest.approx(truth, rel=tolerance)
+
+
+def pan(path, codec, options):
+    """A rough picture that moves to the left by two pixels a frame, 25 frames a second."""
+    wide = np.random.default_rng(0).normal(0, 1, (120, 400))
+    for axis in (0, 1):  # smooth, as pictures are: codecs look for what they can follow
+        wide = sum(np.roll(wide, step, axis) for step in range(-4, 5))
+    wide = np.clip(128 + 60 * wide / wide.std(), 0, 255).astype(np.uint8)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=25, options=options)
+        stream.width, stream.height, stream.pix_fmt = 160, 120, "yuv420p"
+        for number in range(40):
+            frame = av.VideoFrame.from_ndarray(wide[:, 2 * number : 2 * number + 160].copy(), format="gray")
+            container.mux(stream.encode(frame.reformat(format="yuv420p")))
+        container.mux(stream.encode())
+    return str(path)
 
 
 def test_a_video_of_key_frames_has_no_vectors_and_is_measured_by_pixels(tmp_path):

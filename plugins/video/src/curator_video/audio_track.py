@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import wave
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast
@@ -12,7 +11,8 @@ import av
 import numpy as np
 
 from curator_core.errors import DataError
-from curator_video.decoding import check_packet
+from curator_video.decoding import check_packet, seek_sound
+from curator_video.video_info import expected_end_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,18 +24,27 @@ if TYPE_CHECKING:
     from curator_video.clip import Clip
     from curator_video.opening import OpenVideo
 
-__all__ = ["Layout", "decode_sound", "flac_file", "wav_file"]
+__all__ = ["Layout", "decode_sound", "flac_file", "sound_pieces", "wav_file"]
 
 Layout = Literal["mono", "stereo"]
 _CHANNELS = {"mono": 1, "stereo": 2}
 _PREROLL_S = 0.25
 """Decoding begins so much earlier: Opus and AAC need some packets before they are exact."""
+_LEAST_GAP_S, _MOST_GAP_S = 0.002, 0.01
+"""Between these lies what is taken for a gap: containers round times to milliseconds, packets last 20."""
 
 
 def decode_sound(video: OpenVideo, clip: Clip, *, rate: int, layout: Layout) -> NDArray[np.int16] | None:
-    """Return the samples of a clip, one row per moment, or None where it has no sound.
+    """Return the samples of a clip, one row per moment, or None where it has no sound; see :func:`sound_pieces`."""
+    pieces = list(sound_pieces(video, clip, rate=rate, layout=layout))
+    return np.concatenate(pieces) if pieces else None
 
-    They cover the span of the clip to the sample: silence stands in where the track begins later or ends earlier.
+
+def sound_pieces(video: OpenVideo, clip: Clip, *, rate: int, layout: Layout) -> Iterator[NDArray[np.int16]]:
+    """Yield the samples of a clip piece by piece, one row per moment; nothing where it has no sound.
+
+    Together they are as long as the clip, to the sample, and each sample is at its time: silence stands in where the
+    track begins later, ends earlier or has a gap.
 
     Args:
         video: The file, open.
@@ -48,22 +57,22 @@ def decode_sound(video: OpenVideo, clip: Clip, *, rate: int, layout: Layout) -> 
     """
     track = video.audio
     if track is None:
-        return None
+        return
     if track.codec_context is None:
         raise DataError("the sound track has an unknown codec", source=video.uri)
-    begin_s: float | None = None
-    pieces: list[NDArray[np.int16]] = []
-    resampler = av.AudioResampler(format="s16", layout=layout, rate=rate)
-    for frame, time_s in _frames(video, track, clip):
-        begin_s = time_s if begin_s is None else begin_s
-        pieces += [_samples(each, layout) for each in resampler.resample(frame)]
-    if begin_s is None:
-        return None
-    pieces += [_samples(each, layout) for each in resampler.resample(None)]
-    samples = np.concatenate(pieces) if pieces else np.empty((0, _CHANNELS[layout]), np.int16)
-    skipped = round((clip.start_s - begin_s) * rate)
-    length = None if clip.end_s is None else max(0, round((clip.end_s - clip.start_s) * rate))
-    return _fitted(samples, skipped, length)
+    end_s = expected_end_s(video, clip)
+    length = max(0, round((end_s - clip.start_s) * rate))
+    done, has_sound = 0, False
+    for place, samples in _placed(_frames(video, track, clip.start_s, end_s), clip.start_s, rate, layout):
+        new = samples[max(0, done - place) :][: max(0, length - max(done, place))]
+        if not len(new):
+            continue
+        has_sound = True
+        yield from _silence(place - done, rate, layout)
+        yield new
+        done = max(done, place) + len(new)
+    if has_sound:
+        yield from _silence(length - done, rate, layout)
 
 
 def wav_file(samples: NDArray[np.int16], rate: int) -> bytes:
@@ -93,15 +102,13 @@ def flac_file(samples: NDArray[np.int16], rate: int) -> bytes:
     return sink.getvalue()
 
 
-def _frames(video: OpenVideo, track: AudioStream, clip: Clip) -> Iterator[tuple[AudioFrame, float]]:
-    """Yield the decoded pieces that overlap a clip, and some before them, with their times."""
+def _frames(video: OpenVideo, track: AudioStream, start_s: float, end_s: float) -> Iterator[tuple[AudioFrame, float]]:
+    """Yield the decoded pieces that overlap a span, and some before them, with their times."""
     zero_s = float(video.first_pts * video.time_base)
     time_base = track.time_base or Fraction(1, av.time_base)
-    from_s = max(0.0, clip.start_s - _PREROLL_S)
-    if from_s > 0 or video.has_moved:
-        video.container.seek(math.floor((from_s + zero_s) / time_base), stream=track, backward=True)
+    if start_s > _PREROLL_S or video.has_moved:
+        seek_sound(video, track, start_s - _PREROLL_S)
     video.has_moved = True
-    end_s = math.inf if clip.end_s is None else clip.end_s
     next_s = 0.0
     for packet in video.container.demux(track):
         video.deadline.check()
@@ -112,22 +119,50 @@ def _frames(video: OpenVideo, track: AudioStream, clip: Clip) -> Iterator[tuple[
             next_s = time_s + frame.samples / frame.sample_rate
             if time_s >= end_s:
                 return
-            if next_s > clip.start_s - _PREROLL_S:
-                frame.pts = None  # the resampler counts samples itself
+            if next_s > start_s - _PREROLL_S:
                 yield frame, time_s
+
+
+def _placed(
+    frames: Iterator[tuple[AudioFrame, float]], start_s: float, rate: int, layout: Layout
+) -> Iterator[tuple[int, NDArray[np.int16]]]:
+    """Yield samples in the wanted form, with the number of the first one, counted from ``start_s``.
+
+    Time stamps are rounded and tremble, so samples follow one another as long as the two agree. Where they do not,
+    packets are missing or came twice, and the samples that follow are put at their time.
+    """
+    resampler: av.AudioResampler | None = None
+    place, next_s, form = 0, 0.0, ("", "", 0)
+    for frame, time_s in frames:
+        new_form = (frame.format.name, frame.layout.name, frame.sample_rate)
+        lasts_s = frame.samples / frame.sample_rate
+        if resampler is None or new_form != form or abs(time_s - next_s) > _gap_s(lasts_s):
+            if resampler is not None:
+                for each in resampler.resample(None):
+                    yield place, _samples(each, layout)
+            resampler = av.AudioResampler(format="s16", layout=layout, rate=rate)
+            place, next_s, form = round((time_s - start_s) * rate), time_s, new_form
+        next_s += lasts_s
+        frame.pts = None  # the resampler counts samples itself
+        for each in resampler.resample(frame):
+            yield place, _samples(each, layout)
+            place += each.samples
+    if resampler is not None:
+        for each in resampler.resample(None):
+            yield place, _samples(each, layout)
+            place += each.samples
+
+
+def _gap_s(packet_s: float) -> float:
+    """Return by how much time stamps may differ from the count of samples: less than a lost packet would make."""
+    return min(max(packet_s / 2, _LEAST_GAP_S), _MOST_GAP_S)
+
+
+def _silence(count: int, rate: int, layout: Layout) -> Iterator[NDArray[np.int16]]:
+    """Yield silence, a second at a time."""
+    for start in range(0, count, rate):
+        yield np.zeros((min(rate, count - start), _CHANNELS[layout]), np.int16)
 
 
 def _samples(frame: AudioFrame, layout: Layout) -> NDArray[np.int16]:
     return cast("NDArray[np.int16]", frame.to_ndarray()).reshape(-1, _CHANNELS[layout])
-
-
-def _fitted(samples: NDArray[np.int16], skipped: int, length: int | None) -> NDArray[np.int16] | None:
-    """Cut samples off the beginning, or put silence before them, and make them as long as wanted."""
-    if skipped >= len(samples):
-        return None  # the track has ended before the clip begins
-    head = np.zeros((max(0, -skipped), samples.shape[1]), np.int16)
-    fitted = np.concatenate([head, samples[max(0, skipped) :]])
-    if length is None:
-        return fitted
-    tail = np.zeros((max(0, length - len(fitted)), samples.shape[1]), np.int16)
-    return np.concatenate([fitted[:length], tail])

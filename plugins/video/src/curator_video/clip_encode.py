@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import av
@@ -13,16 +13,21 @@ from av.codec.context import Flags
 from av.video.reformatter import VideoReformatter
 
 from curator_core.errors import DataError
-from curator_video.audio_track import decode_sound
+from curator_video.audio_track import sound_pieces
 from curator_video.clip_copy import BITEXACT
 from curator_video.decoding import decode_frames
-from curator_video.frame_jpeg import upright
+from curator_video.display import bits_per_sample, shown_size, upright
 from curator_video.opening import open_video
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from av.audio.stream import AudioStream
     from av.container import OutputContainer
     from av.packet import Packet
+    from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
+    from numpy.typing import NDArray
 
     from curator_video.clip import Clip
     from curator_video.limits import VideoLimits
@@ -35,9 +40,10 @@ _ENCODERS: dict[VideoCodec, tuple[str, dict[str, str]]] = {
     "vp9": ("libvpx-vp9", {"deadline": "good", "cpu-used": "5", "row-mt": "0", "b": "0"}),
     "av1": ("libsvtav1", {"preset": "10", "svtav1-params": "lp=1"}),
 }
+_TICK_S = Fraction(1, 90_000)
+"""Times are counted in this: the ticks of some files are whole frames, and clips may begin between them."""
 _SOUND_RATE = 48_000
-_SOUND_PIECE = 960
-"""Samples in a packet of Opus: 20 ms."""
+_USUAL_BITS, _MOST_BITS = 8, 10
 
 
 def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: VideoCodec, crf: int, threads: int) -> int:
@@ -54,16 +60,13 @@ def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: Video
     Raises:
         DataError: It cannot be decoded, or has no frame.
     """
-    with open_video(clip, limits) as video:
-        sound = decode_sound(video, clip, rate=_SOUND_RATE, layout="stereo")
     with (
+        open_video(clip, limits) as hearing,
         open_video(clip, limits, threads=threads) as video,
         av.open(file, "w", format="webm", options=dict(BITEXACT)) as output,
     ):
-        packets: deque[Packet[Any]] = deque()
-        if sound is not None:
-            packets.extend(_encoded_sound(output, sound))
-        return _encode_frames(video, clip, output, packets, codec=codec, crf=crf, threads=threads)
+        sound = _Sound(output, sound_pieces(hearing, clip, rate=_SOUND_RATE, layout="stereo"))
+        return _encode_frames(video, clip, output, sound, codec=codec, crf=crf, threads=threads)
 
 
 def quieten_encoders() -> None:
@@ -72,71 +75,100 @@ def quieten_encoders() -> None:
 
 
 def _encode_frames(
-    video: OpenVideo,
-    clip: Clip,
-    output: OutputContainer,
-    sound: deque[Packet[Any]],
-    *,
-    codec: VideoCodec,
-    crf: int,
-    threads: int,
+    video: OpenVideo, clip: Clip, output: OutputContainer, sound: _Sound, *, codec: VideoCodec, crf: int, threads: int
 ) -> int:
+    """Encode the pictures, and the sound as far as they have come; the clip begins with both at the time 0."""
     stream: VideoStream | None = None
     shape = VideoReformatter()
-    first_pts = count = 0
-    size = (0, 0)
-    for frame in decode_frames(video, clip.start_s, clip.end_s):
-        picture = upright(frame.picture)
-        pts = round(frame.time_s / video.time_base)
+    count = 0
+    for frame in decode_frames(video, clip.start_s, clip.end_s, with_standing=True):
         if stream is None:
-            size, first_pts = (picture.width, picture.height), pts
-            stream = _video_stream(output, video, size, codec=codec, crf=crf, threads=threads)
+            stream = _video_stream(output, video, frame.picture, codec=codec, crf=crf, threads=threads)
         # All frames get the size of the first: some files change it on the way.
-        fitted = shape.reformat(picture, *size, "yuv420p", threads=1)
-        fitted.pts, fitted.time_base = pts - first_pts, video.time_base
-        fitted.duration = max(1, round((frame.end_s - frame.time_s) / video.time_base))
+        picture = upright(frame.picture)
+        fitted = shape.reformat(picture, stream.width, stream.height, stream.pix_fmt, threads=1)
+        fitted.pts, fitted.time_base = round((frame.time_s - clip.start_s) / _TICK_S), _TICK_S
+        end_s = frame.end_s if clip.end_s is None else min(frame.end_s, clip.end_s)
+        fitted.duration = max(1, round((end_s - frame.time_s) / _TICK_S))
         fitted.pict_type = 0
         for packet in stream.encode(fitted):
-            _mux(output, packet, sound)
+            sound.mux_before(packet)
+            output.mux(packet)
         count += 1
     if stream is None:
         raise DataError("there is no frame in the span", source=video.uri)
     for packet in stream.encode(None):
-        _mux(output, packet, sound)
-    for packet in sound:
+        sound.mux_before(packet)
         output.mux(packet)
+    sound.mux_before(None)
     return count
 
 
-def _mux(output: OutputContainer, packet: Packet[Any], sound: deque[Packet[Any]]) -> None:
-    """Write a packet, and before it the sound up to its time."""
-    time_s = (packet.dts or 0) * packet.time_base
-    while sound and (sound[0].dts or 0) * sound[0].time_base <= time_s:
-        output.mux(sound.popleft())
-    output.mux(packet)
+class _Sound:
+    """The sound of a clip, encoded and written piece by piece as the pictures go on.
+
+    Args:
+        output: Where it goes.
+        pieces: Its samples; nothing for no sound.
+    """
+
+    def __init__(self, output: OutputContainer, pieces: Iterator[NDArray[np.int16]]) -> None:
+        self._output = output
+        first = next(pieces, None)
+        self._packets = iter(()) if first is None else _encoded_sound(output, chain([first], pieces))
+        self._next = next(self._packets, None)
+
+    def mux_before(self, picture: Packet[Any] | None) -> None:
+        """Write what is heard before a packet of the pictures, or all that is left."""
+        while self._next is not None:
+            if picture is not None and _time_s(self._next) > _time_s(picture):
+                return
+            self._output.mux(self._next)
+            self._next = next(self._packets, None)
+
+
+def _time_s(packet: Packet[Any]) -> Fraction:
+    return (packet.dts or 0) * packet.time_base
 
 
 def _video_stream(
-    output: OutputContainer, video: OpenVideo, size: tuple[int, int], *, codec: VideoCodec, crf: int, threads: int
+    output: OutputContainer, video: OpenVideo, picture: VideoFrame, *, codec: VideoCodec, crf: int, threads: int
 ) -> VideoStream:
+    """Add a stream for pictures like the first one: as it is shown, with its colours and its bits.
+
+    Raises:
+        DataError: It has more bits than can be kept.
+    """
+    bits = bits_per_sample(picture)
+    if bits > _MOST_BITS:
+        raise DataError(
+            f"the video has {bits} bits a sample, and encoding keeps {_MOST_BITS} at most; cut it at key frames and "
+            "use mode: copy",
+            source=video.uri,
+        )
     name, options = _ENCODERS[codec]
     rate = Fraction(video.fps or 25).limit_denominator(1001)
     stream: VideoStream = output.add_stream(name, rate=rate, options={**options, "crf": str(crf)})  # type: ignore[assignment]
-    stream.width, stream.height = size
-    stream.pix_fmt = "yuv420p"
-    stream.codec_context.time_base = video.time_base
-    stream.codec_context.thread_count = threads
-    stream.codec_context.flags |= Flags.bitexact
+    stream.width, stream.height = shown_size(picture, video.pixel_aspect)
+    stream.pix_fmt = "yuv420p" if bits <= _USUAL_BITS else "yuv420p10le"
+    context = stream.codec_context
+    context.time_base = _TICK_S
+    context.thread_count = threads
+    context.flags |= Flags.bitexact
     return stream
 
 
-def _encoded_sound(output: OutputContainer, samples: np.ndarray[Any, np.dtype[np.int16]]) -> list[Packet[Any]]:
+def _encoded_sound(output: OutputContainer, pieces: Iterable[NDArray[np.int16]]) -> Iterator[Packet[Any]]:
     track = output.add_stream("libopus", rate=_SOUND_RATE, layout="stereo")
     track.codec_context.flags |= Flags.bitexact
-    packets: list[Packet[Any]] = []
-    for start in range(0, len(samples), _SOUND_PIECE):
-        piece = np.ascontiguousarray(samples[start : start + _SOUND_PIECE]).reshape(1, -1)
-        frame = av.AudioFrame.from_ndarray(piece, format="s16", layout="stereo")
-        frame.sample_rate, frame.pts, frame.time_base = _SOUND_RATE, start, Fraction(1, _SOUND_RATE)
-        packets += track.encode(frame)
-    return [*packets, *track.encode(None)]
+    return _opus_packets(track, pieces)
+
+
+def _opus_packets(track: AudioStream, pieces: Iterable[NDArray[np.int16]]) -> Iterator[Packet[Any]]:
+    done = 0
+    for piece in pieces:
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(piece).reshape(1, -1), format="s16", layout="stereo")
+        frame.sample_rate, frame.pts, frame.time_base = _SOUND_RATE, done, Fraction(1, _SOUND_RATE)
+        done += len(piece)
+        yield from track.encode(frame)
+    yield from track.encode(None)

@@ -6,16 +6,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import av
-import numpy as np
 from av.codec.context import Flags
 from av.video.reformatter import VideoReformatter
 
+from curator_video.display import shown_size, upright
+
 if TYPE_CHECKING:
+    import numpy as np
     from av.video.codeccontext import VideoCodecContext
     from av.video.frame import VideoFrame
     from numpy.typing import NDArray
 
-__all__ = ["JpegEncoder", "decode_jpeg", "scaled_size", "upright"]
+__all__ = ["JpegEncoder", "decode_jpeg", "scaled_size"]
 
 _LAMBDA_PER_STEP = 118
 """FFmpeg's unit of quality in one step of its scale (FF_QP2LAMBDA)."""
@@ -37,10 +39,10 @@ class JpegEncoder:
         self._context: VideoCodecContext | None = None
         self._number = 0
 
-    def encode(self, picture: VideoFrame) -> bytes:
-        """Return a frame as a JPEG file."""
+    def encode(self, picture: VideoFrame, pixel_aspect: Fraction | None = None) -> bytes:
+        """Return a frame as a JPEG file, as it is shown."""
+        width, height = scaled_size(*shown_size(picture, pixel_aspect), self._max_side)
         picture = upright(picture)
-        width, height = scaled_size(picture.width, picture.height, self._max_side)
         frame = self._reformatter.reformat(
             picture,
             width,
@@ -75,18 +77,6 @@ def decode_jpeg(content: bytes) -> NDArray[np.uint8]:
     context.thread_count = 1
     frames = context.decode(av.Packet(content)) or context.decode(None)
     return cast("NDArray[np.uint8]", frames[0].to_ndarray(format="rgb24"))
-
-
-def upright(picture: VideoFrame) -> VideoFrame:
-    """Turn a frame as players do, where the file asks for it; other angles than right ones are ignored."""
-    quarter_turns, rest = divmod(picture.rotation % 360, 90)
-    if not quarter_turns or rest:
-        return picture
-    stored = cast("NDArray[np.uint8]", picture.to_ndarray(format="rgb24"))
-    pixels: NDArray[np.uint8] = np.ascontiguousarray(np.rot90(stored, quarter_turns))
-    turned = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-    turned.pts, turned.time_base = picture.pts, picture.time_base
-    return turned
 
 
 def scaled_size(width: int, height: int, max_side: int | None) -> tuple[int, int]:

@@ -58,19 +58,18 @@ def frames_at(
         DataError: There is no frame in the span, or it cannot be decoded.
     """
     needed = Needed(times_s[0])
-    frames = decode_frames(video, start_s, end_s, needed=needed)
+    frames = decode_frames(video, start_s, end_s, needed=needed, with_standing=True)
     found: list[ShownFrame] = []
-    shown = next(frames, None)
-    following = None
+    shown, following = next(frames, None), None
     for time_s in times_s:
         if shown is not None and time_s - shown.time_s > _SEEK_S and needed.time_s < time_s - _SEEK_S:
             needed.time_s = time_s
             frames = decode_frames(video, start_s, end_s, needed=needed)
             shown, following = next(frames, shown), None
         needed.time_s = time_s
-        while shown is not None and shown.end_s <= time_s + TIME_SLACK_S:
-            following = following or next(frames, None)
-            if following is None or following.time_s > time_s + TIME_SLACK_S:
+        # What files say of how long a frame is shown is often wrong: the next one tells.
+        while following is not None or (following := next(frames, None)) is not None:
+            if following.time_s > time_s + TIME_SLACK_S:
                 break
             shown, following = following, None
         if shown is not None and shown not in found[-1:]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,27 +13,28 @@ from av.video.reformatter import VideoReformatter
 
 from curator_core.errors import DataError
 from curator_video.decoding import ROUGH, decode_frames
+from curator_video.display import side_data
 from curator_video.frame_jpeg import scaled_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from av.video.frame import VideoFrame
     from numpy.typing import NDArray
 
     from curator_video.clip import Clip
+    from curator_video.decoding import ShownFrame
     from curator_video.opening import OpenVideo
 
 __all__ = [
     "EXPORT_VECTORS",
     "VECTOR_CODECS",
+    "Move",
     "PixelMotion",
+    "VectorMotion",
     "by_differences",
     "by_vectors",
     "displacement",
-    "mean_pixel_motion",
-    "mean_vector_motion",
-    "vector_length",
+    "mean_motion",
 ]
 
 VECTOR_CODECS = frozenset(
@@ -43,7 +45,7 @@ VECTOR_CODECS = frozenset(
 EXPORT_VECTORS = {**ROUGH, "flags2": "+export_mvs"}
 """Options of decoders that hand out motion vectors."""
 
-_USUAL_FPS = 25.0
+_BETWEEN = frozenset({PictureType.B, PictureType.BI})
 _SIDE = 160
 _NOISE = 1.0
 """Levels of grey by which neighbouring pixels differ at least: keeps noise on plain ground from looking like motion."""
@@ -52,8 +54,7 @@ _NOISE = 1.0
 def by_vectors(video: OpenVideo, clip: Clip, max_frames: int) -> float | None:
     """Return the motion that the encoder found, or None where the stream has no vectors.
 
-    Of each frame that was predicted from others, the length of the motion vectors is averaged over its area: blocks
-    without a vector count as still. The mean over frames is given in diagonals of the frame, times the frame rate.
+    See :class:`VectorMotion`.
 
     Args:
         video: The file, open.
@@ -64,30 +65,67 @@ def by_vectors(video: OpenVideo, clip: Clip, max_frames: int) -> float | None:
         return None
     options = {**EXPORT_VECTORS, "skip_idct": "all"}  # the vectors are in the stream: pixels are not needed
     frames = islice(decode_frames(video, clip.start_s, clip.end_s, options=options), max_frames)
-    lengths = [vector_length(frame.picture) for frame in frames]
-    if not lengths:
+    eye = VectorMotion()
+    moves = [eye.move(frame) for frame in frames]
+    if not moves:
         raise DataError("there is no frame in the span", source=video.uri)
-    return mean_vector_motion(lengths, video.fps)
+    return mean_motion(moves)
 
 
-def vector_length(picture: VideoFrame) -> float | None:
-    """Return the mean length of a frame's motion vectors; NaN where it was predicted without, None for a key frame."""
-    vectors = picture.side_data.get("MOTION_VECTORS")
-    if vectors is not None:
-        return displacement(vectors.to_ndarray(), picture.width, picture.height)
-    return None if picture.pict_type == PictureType.I else math.nan
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far what a frame shows has moved.
 
-
-def mean_vector_motion(lengths: Sequence[float | None], fps: float | None) -> float | None:
-    """Return the motion of a clip, given the lengths of its frames; None where there were no vectors at all.
-
-    >>> mean_vector_motion([None, 0.25, 0.75, math.nan, 0.0], 10), mean_vector_motion([None, None], 10)
-    (2.5, None)
+    Args:
+        length: By so many diagonals of the frame; NaN where the encoder says nothing, None where it did not look.
+        seconds: Since the frame that it is compared with.
     """
-    predicted = [each for each in lengths if each is not None]
-    if all(math.isnan(each) for each in predicted):
-        return None if len(lengths) > 1 else 0.0
-    return float(np.nansum(predicted)) / len(predicted) * (fps or _USUAL_FPS)
+
+    length: float | None
+    seconds: float
+
+
+class VectorMotion:
+    """Reads the motion off frames that were predicted from an earlier one.
+
+    The length of their vectors is averaged over their area: blocks without a vector count as still. B-frames, which are
+    predicted from both sides, are passed over: the next frame that is none has their motion in its vectors.
+    """
+
+    def __init__(self) -> None:
+        self._before_s = 0.0
+
+    def move(self, frame: ShownFrame) -> Move | None:
+        """Return how far a frame has moved against the last one that is no B-frame; None for a B-frame."""
+        picture = frame.picture
+        if picture.pict_type in _BETWEEN:
+            return None
+        seconds, self._before_s = frame.time_s - self._before_s, frame.time_s
+        if picture.pict_type == PictureType.I:
+            return Move(None, seconds)
+        vectors = side_data(picture, "MOTION_VECTORS")
+        length = math.nan if vectors is None else displacement(vectors.to_ndarray(), picture.width, picture.height)
+        return Move(length, seconds)
+
+
+def mean_motion(moves: Sequence[Move | None]) -> float | None:
+    """Return the motion of a clip in diagonals per second; None where nobody looked for any.
+
+    Args:
+        moves: Of its frames. The first is left out: it has moved against a frame of another clip.
+
+    >>> mean_motion([Move(9.0, 0.1), Move(0.25, 0.1), None, Move(0.75, 0.2), Move(None, 0.1), Move(math.nan, 0.1)])
+    2.5
+    >>> mean_motion([Move(None, 0), Move(None, 0.1)]) is None
+    True
+    """
+    if len(moves) == 1:
+        return 0.0
+    compared = [each for each in moves if each is not None][1:]
+    looked = [(each.length, each.seconds) for each in compared if each.length is not None and each.seconds > 0]
+    if all(math.isnan(length) for length, _ in looked):
+        return None
+    return float(np.nansum([length for length, _ in looked])) / sum(seconds for _, seconds in looked)
 
 
 def displacement(vectors: NDArray[Any], width: int, height: int) -> float:
@@ -119,19 +157,10 @@ def by_differences(video: OpenVideo, clip: Clip, max_frames: int) -> float:
     """
     eye = PixelMotion()
     frames = islice(decode_frames(video, clip.start_s, clip.end_s, options=ROUGH), max_frames)
-    shifts = [eye.shift(frame.picture) for frame in frames]
-    if not shifts:
+    moves = [eye.move(frame) for frame in frames]
+    if not moves:
         raise DataError("there is no frame in the span", source=video.uri)
-    return mean_pixel_motion(shifts, video.fps)
-
-
-def mean_pixel_motion(shifts: Sequence[float], fps: float | None) -> float:
-    """Return the motion of a clip, given how far each frame is shifted against the one before it.
-
-    >>> mean_pixel_motion([0.5, 0.01, 0.03], 10)  # the first comes after a frame of another clip
-    0.2
-    """
-    return float(np.mean(shifts[1:])) * (fps or _USUAL_FPS) if len(shifts) > 1 else 0.0
+    return mean_motion(moves) or 0.0
 
 
 class PixelMotion:
@@ -140,16 +169,19 @@ class PixelMotion:
     def __init__(self) -> None:
         self._small = VideoReformatter()  # keeps what it has prepared for a size
         self._before: NDArray[np.float32] | None = None
+        self._before_s = 0.0
 
-    def shift(self, picture: VideoFrame) -> float:
-        """Return how far a frame is shifted against the one before it, in diagonals; 0 for the first."""
+    def move(self, frame: ShownFrame) -> Move:
+        """Return how far a frame has moved against the one before it; 0 for the first."""
+        picture = frame.picture
         width, height = scaled_size(picture.width, picture.height, _SIDE)
         grey = self._small.reformat(picture, width, height, "gray", interpolation="AREA", threads=1).to_ndarray()
         before, pixels = self._before, grey.astype(np.float32)
-        self._before = pixels
+        seconds = frame.time_s - self._before_s
+        self._before, self._before_s = pixels, frame.time_s
         if before is None or before.shape != pixels.shape:
-            return 0.0
-        return _shift(before, pixels) / math.hypot(width, height)
+            return Move(0.0, seconds)
+        return Move(_shift(before, pixels) / math.hypot(width, height), seconds)
 
 
 def _shift(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:

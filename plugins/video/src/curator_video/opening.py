@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenVideo", "open_video", "quieten_ffmpeg"]
 
-_FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf"
+_FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf,gif"
 """Play lists (HLS, DASH, concat) are not among them: they would make FFmpeg open other files."""
+_SEQUENTIAL = frozenset({"mpeg", "mpegvideo"})
+_WITHOUT_INDEX = frozenset({"mpegts", *_SEQUENTIAL})
+_COUNT_FROM_ZERO = frozenset({"matroska,webm", "asf"})
+_HAS_EMPTY_PACKETS = "avi"
 _ALIGNED = 2
 """How many times as many pixels as are shown a decoder may allocate: sizes are rounded up to whole blocks."""
 _ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
@@ -42,6 +46,7 @@ class OpenVideo:
         stream: Its video stream: the first that is not a cover picture.
         uri: Its name, for messages.
         deadline: When work on it must end.
+        first_pts: Time stamp of the first frame: all times are counted from there.
         has_moved: Whether something was read, so that the file is not at its beginning any more.
     """
 
@@ -49,6 +54,7 @@ class OpenVideo:
     stream: VideoStream
     uri: str
     deadline: Deadline
+    first_pts: int
     has_moved: bool = False
 
     @property
@@ -62,9 +68,24 @@ class OpenVideo:
         return self.stream.time_base or Fraction(1, av.time_base)
 
     @property
-    def first_pts(self) -> int:
-        """Time stamp of the first frame: all times are counted from there."""
-        return self.stream.start_time or 0
+    def is_sequential(self) -> bool:
+        """Whether it can be read from its beginning only: after a jump, frames get times of others."""
+        return self.container.format.name in _SEQUENTIAL
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the file knows where its key frames are."""
+        return self.container.format.name not in _WITHOUT_INDEX
+
+    @property
+    def offset_s(self) -> float:
+        """Seconds that the lengths which the file states begin before its first frame."""
+        return float(self.first_pts * self.time_base) if self.container.format.name in _COUNT_FROM_ZERO else 0.0
+
+    @property
+    def pixel_aspect(self) -> Fraction | None:
+        """Width of a stored pixel over its height; None where the file does not say."""
+        return self.stream.sample_aspect_ratio or None
 
     @property
     def fps(self) -> float | None:
@@ -101,7 +122,10 @@ def open_video(clip: Clip, limits: VideoLimits, *, threads: int = 1) -> Iterator
             if threads > 1:
                 stream.thread_type = "AUTO"
             what = "decoded"
-            yield OpenVideo(container, stream, clip.uri, deadline)
+            video = OpenVideo(container, stream, clip.uri, deadline, stream.start_time or 0)
+            if container.format.name == _HAS_EMPTY_PACKETS:
+                _find_first_frame(video)
+            yield video
     except _ERRORS as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise DataError(f"the file cannot be {what}: {reason}", source=clip.uri) from error
@@ -130,6 +154,14 @@ def _open(clip: Clip, limits: VideoLimits) -> InputContainer:
         metadata_errors="replace",
         timeout=limits.timeout_s,
     )
+
+
+def _find_first_frame(video: OpenVideo) -> None:
+    """Correct the time of the first frame: AVI files fill the time before it with empty packets."""
+    first = next((packet for packet in video.container.demux(video.stream) if packet.size), None)
+    if first is not None and first.pts is not None:
+        video.first_pts = first.pts
+    video.has_moved = True
 
 
 def _path(clip: Clip) -> str:

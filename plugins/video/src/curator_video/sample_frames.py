@@ -33,9 +33,10 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
     """Add ``count`` frames of each clip, or one every ``every_s`` seconds, as JPEG files.
 
     ``count`` frames are those that are shown in the middle of as many equal parts of the clip. A clip with fewer frames
-    gives fewer. Frames come out upright. With ``layout: rows`` there is one row per frame, with its picture in
-    ``bytes``, so that stages for images can work on them, and ``key`` and ``extension``, by which ``image.write_tar``
-    names it: the file, where the clip begins in milliseconds, and the number of the frame.
+    gives fewer. Frames come out upright, with square pixels and, as JPEG files have, 8 bits a sample. With
+    ``layout: rows`` there is one row per frame, with its picture in ``bytes``, so that stages for images can work on
+    them, and ``key`` and ``extension``, by which ``image.write_tar`` names it: the file, where the clip begins in
+    milliseconds, and the number of the frame.
 
     >>> SampleFrames(count=4).outputs(), SampleFrames(every_s=1, layout="rows").outputs()
     (['frames', 'frame_times_s'], ['bytes', 'frame_time_s', 'key', 'extension'])
@@ -145,4 +146,4 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
                 times = evenly_spaced(clip.start_s, end_s, min(self.count or 1, self.max_frames))
             encoder = JpegEncoder(self.quality, self.max_side)
             frames = frames_at(video, times, clip.start_s, clip.end_s)
-            return [(frame.time_s, encoder.encode(frame.picture)) for frame in frames]
+            return [(frame.time_s, encoder.encode(frame.picture, video.pixel_aspect)) for frame in frames]

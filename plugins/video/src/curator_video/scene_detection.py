@@ -12,18 +12,17 @@ from curator_video.motion import (
     EXPORT_VECTORS,
     VECTOR_CODECS,
     PixelMotion,
-    mean_pixel_motion,
-    mean_vector_motion,
-    vector_length,
+    VectorMotion,
+    mean_motion,
 )
 from curator_video.spans import spans_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from av.video.frame import VideoFrame
-
     from curator_video.clip import Clip
+    from curator_video.decoding import ShownFrame
+    from curator_video.motion import Move
     from curator_video.opening import OpenVideo
     from curator_video.spans import Span
 
@@ -98,7 +97,7 @@ def detect_scenes(video: OpenVideo, clip: Clip, settings: SceneSettings) -> list
         image = small.reformat(picture, columns, rows, "bgr24", interpolation="FAST_BILINEAR", threads=1).to_ndarray()
         cuts.update(cut.frame_num for cut in detector.process_frame(FrameTimecode(len(times), rate), image))
         if meter is not None:
-            meter.add(picture)
+            meter.add(frame)
         times.append(frame.time_s)
         end_s = frame.end_s
     if not times:
@@ -113,15 +112,14 @@ class MotionMeter:
     """Measures the motion of every frame while they pass, as :mod:`curator_video.motion` does for a clip."""
 
     def __init__(self, video: OpenVideo) -> None:
-        self._has_vectors = video.stream.codec_context.name in VECTOR_CODECS
-        self._fps = video.fps
-        self._pixels = PixelMotion()
-        self._motion: list[float | None] = []
-        self.options = EXPORT_VECTORS if self._has_vectors else ROUGH
+        has_vectors = video.stream.codec_context.name in VECTOR_CODECS
+        self._eye: VectorMotion | PixelMotion = VectorMotion() if has_vectors else PixelMotion()
+        self._moves: list[Move | None] = []
+        self.options = EXPORT_VECTORS if has_vectors else ROUGH
 
-    def add(self, picture: VideoFrame) -> None:
+    def add(self, frame: ShownFrame) -> None:
         """Look at the next frame."""
-        self._motion.append(vector_length(picture) if self._has_vectors else self._pixels.shift(picture))
+        self._moves.append(self._eye.move(frame))
 
     def measured(self, spans: Sequence[Span], max_frames: int | None) -> list[Span]:
         """Return the spans with their motion; None for one whose frames have no vectors, as key frames alone have not.
@@ -134,11 +132,6 @@ class MotionMeter:
         begin = 0
         for span in spans:
             end = begin + (span.num_frames or 0)
-            part = self._motion[begin:end][:max_frames]
-            if self._has_vectors:
-                motion = mean_vector_motion(part, self._fps)
-            else:
-                motion = mean_pixel_motion([each or 0.0 for each in part], self._fps)
-            out.append(replace(span, motion=motion))
+            out.append(replace(span, motion=mean_motion(self._moves[begin:end][:max_frames])))
             begin = end
         return out

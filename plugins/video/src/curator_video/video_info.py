@@ -9,6 +9,7 @@ import av
 
 from curator_core.errors import DataError
 from curator_video.decoding import check_end, check_packet, declared_end_s, decode_frames
+from curator_video.display import shown_size
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video
 
@@ -37,8 +38,8 @@ class VideoInfo:
     """What a video file says about itself; None where it does not say.
 
     Args:
-        width: Pixels in a row of the upright picture.
-        height: Rows of pixels of the upright picture.
+        width: Pixels in a row of the picture as it is shown: upright, with square pixels.
+        height: Rows of pixels of that picture.
         rotation: Degrees by which players turn the stored picture, counterclockwise: 0, 90, 180 or 270.
         fps: Frames per second, on average.
         duration_s: Seconds from the first frame to the end of the last.
@@ -141,17 +142,14 @@ def _described_duration_s(video: OpenVideo) -> float | None:
 
 def _info(video: OpenVideo, picture: VideoFrame) -> VideoInfo:
     duration_s, num_frames = _described_duration_s(video), video.stream.frames or None
-    rotation = picture.rotation % 360
-    width, height = picture.width, picture.height
-    if rotation in (90, 270):
-        width, height = height, width
+    width, height = shown_size(picture, video.pixel_aspect)
     fps = video.fps
     if num_frames is None and fps is not None and duration_s is not None:
         num_frames = round(duration_s * fps)
     return VideoInfo(
         width=width,
         height=height,
-        rotation=rotation,
+        rotation=picture.rotation % 360,
         fps=fps,
         duration_s=duration_s,
         codec=video.stream.codec_context.name,

@@ -135,11 +135,10 @@ class WriteClips(FolderWriter):
         return self._encode(f"{begin}.webm", clip)
 
     def _copy(self, name: str, clip: Clip, plan: CopyPlan) -> _Written:
-        # The video is opened last: its errors must not look like those of the output.
-        with atomic_output(self.file_path(name)) as file, open_video(clip, self.limits) as video:
-            copy_clip(video, plan, file)
+        with atomic_output(self.file_path(name)) as file:
+            copy_clip(clip, self.limits, plan, file)
             size = file.seek(0, os.SEEK_END)
-        return _Written(name, plan.codec, True, plan.num_frames, size)
+        return _Written(name, plan.codec, True, len(plan.pts), size)
 
     def _encode(self, name: str, clip: Clip) -> _Written:
         threads = max(1, int(self.resources.cpus))

@@ -1,0 +1,104 @@
+"""How a frame is shown: turned and mirrored as the file asks for, with square pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import av
+import numpy as np
+from av.sidedata.sidedata import SideDataContainer
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from av.video.frame import VideoFrame
+    from numpy.typing import NDArray
+
+__all__ = ["Orientation", "bits_per_sample", "orientation_of", "shown_size", "side_data", "upright"]
+
+_USUAL_BITS = 8
+_SLANT = 0.01
+"""A picture turned by more than about so many radians beside a right angle is left as it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orientation:
+    """How a stored picture is turned to be shown: first rows become columns, then they are mirrored.
+
+    Args:
+        is_transposed: Whether rows become columns.
+        mirrors_rows: Whether each row is then read backwards.
+        mirrors_columns: Whether each column is then read backwards.
+    """
+
+    is_transposed: bool = False
+    mirrors_rows: bool = False
+    mirrors_columns: bool = False
+
+
+_STORED = Orientation()
+
+
+def side_data(picture: VideoFrame, kind: str) -> Any:
+    """Return what came with a decoded frame beside its pixels, or None.
+
+    Not ``picture.side_data``: that and the frame hold each other, so that both stay until garbage is collected.
+    """
+    return SideDataContainer(picture).get(kind)  # type: ignore[call-arg]  # not in PyAV's stubs
+
+
+def orientation_of(picture: VideoFrame) -> Orientation:
+    """Return how a decoded frame is to be turned."""
+    matrix = side_data(picture, "DISPLAYMATRIX")
+    if matrix is None:
+        return _STORED
+    right_x, right_y, _, down_x, down_y, *_ = np.frombuffer(bytes(matrix), np.int32).tolist()
+    straight, crossed = max(abs(right_x), abs(down_y)), max(abs(right_y), abs(down_x))
+    if crossed <= _SLANT * straight:
+        return Orientation(False, right_x < 0, down_y < 0)
+    if straight <= _SLANT * crossed:
+        return Orientation(True, down_x < 0, right_y < 0)
+    return _STORED
+
+
+def shown_size(picture: VideoFrame, pixel_aspect: Fraction | None) -> tuple[int, int]:
+    """Return width and height of a picture as it is shown; no side gets smaller by making pixels square.
+
+    Args:
+        picture: As it is stored.
+        pixel_aspect: Width of a stored pixel over its height.
+    """
+    width, height = picture.width, picture.height
+    if pixel_aspect is not None and pixel_aspect > 1:
+        width = _even(width * pixel_aspect)
+    elif pixel_aspect is not None and 0 < pixel_aspect < 1:
+        height = _even(height / pixel_aspect)
+    return (height, width) if orientation_of(picture).is_transposed else (width, height)
+
+
+def upright(picture: VideoFrame) -> VideoFrame:
+    """Turn a frame as players do, where the file asks for it. Its pixels keep their shape and their bits."""
+    orientation = orientation_of(picture)
+    if orientation == _STORED:
+        return picture
+    kind = "rgb24" if bits_per_sample(picture) <= _USUAL_BITS else "rgb48le"
+    pixels = cast("NDArray[np.uint8]", picture.to_ndarray(format=kind))
+    if orientation.is_transposed:
+        pixels = pixels.swapaxes(0, 1)
+    if orientation.mirrors_rows:
+        pixels = pixels[:, ::-1]
+    if orientation.mirrors_columns:
+        pixels = pixels[::-1]
+    turned = av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format=kind)
+    turned.pts, turned.time_base = picture.pts, picture.time_base
+    return turned
+
+
+def bits_per_sample(picture: VideoFrame) -> int:
+    """Return the most bits that a sample of a picture has."""
+    return max(component.bits for component in picture.format.components)
+
+
+def _even(length: Fraction) -> int:
+    return max(2, 2 * round(length / 2))
