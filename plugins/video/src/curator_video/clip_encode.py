@@ -16,7 +16,7 @@ from curator_core.errors import DataError
 from curator_video.audio_track import sound_pieces
 from curator_video.clip_copy import BITEXACT
 from curator_video.decoding import decode_frames
-from curator_video.display import bits_per_sample, shown_size, upright
+from curator_video.display import as_shown, bits_per_sample, shown_size
 from curator_video.opening import open_video
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def _encode_frames(
         if stream is None:
             stream = _video_stream(output, video, frame.picture, codec=codec, crf=crf, threads=threads)
         # All frames get the size of the first: some files change it on the way.
-        picture = upright(frame.picture)
-        fitted = shape.reformat(picture, stream.width, stream.height, stream.pix_fmt, threads=1)
+        fitted = as_shown(shape, frame.picture, (stream.width, stream.height), stream.format.name)
         fitted.pts, fitted.time_base = round((frame.time_s - clip.start_s) / _TICK_S), _TICK_S
         end_s = frame.end_s if clip.end_s is None else min(frame.end_s, clip.end_s)
         fitted.duration = max(1, round((end_s - frame.time_s) / _TICK_S))
@@ -140,21 +139,24 @@ def _video_stream(
         DataError: It has more bits than can be kept.
     """
     bits = bits_per_sample(picture)
-    if bits > _MOST_BITS:
+    name, options = _ENCODERS[codec]
+    pixels = "yuv420p" if bits <= _USUAL_BITS else "yuv420p10le"
+    if bits > _MOST_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
         raise DataError(
-            f"the video has {bits} bits a sample, and encoding keeps {_MOST_BITS} at most; cut it at key frames and "
-            "use mode: copy",
+            f"the video has {bits} bits a sample, which {name} does not keep; use codec: av1, which keeps "
+            f"{_MOST_BITS}, or cut at key frames with mode: copy",
             source=video.uri,
         )
-    name, options = _ENCODERS[codec]
     rate = Fraction(video.fps or 25).limit_denominator(1001)
     stream: VideoStream = output.add_stream(name, rate=rate, options={**options, "crf": str(crf)})  # type: ignore[assignment]
     stream.width, stream.height = shown_size(picture, video.pixel_aspect)
-    stream.pix_fmt = "yuv420p" if bits <= _USUAL_BITS else "yuv420p10le"
+    stream.pix_fmt = pixels
     context = stream.codec_context
     context.time_base = _TICK_S
     context.thread_count = threads
     context.flags |= Flags.bitexact
+    context.color_range, context.colorspace = picture.color_range, picture.colorspace
+    context.color_primaries, context.color_trc = picture.color_primaries, picture.color_trc
     return stream
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import av
 import numpy as np
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from av.video.frame import VideoFrame
-    from numpy.typing import NDArray
+    from av.video.reformatter import VideoReformatter
 
-__all__ = ["Orientation", "bits_per_sample", "orientation_of", "shown_size", "side_data", "upright"]
+__all__ = ["Orientation", "as_shown", "bits_per_sample", "orientation_of", "shown_size", "side_data"]
 
 _USUAL_BITS = 8
 _SLANT = 0.01
@@ -77,21 +77,41 @@ def shown_size(picture: VideoFrame, pixel_aspect: Fraction | None) -> tuple[int,
     return (height, width) if orientation_of(picture).is_transposed else (width, height)
 
 
-def upright(picture: VideoFrame) -> VideoFrame:
-    """Turn a frame as players do, where the file asks for it. Its pixels keep their shape and their bits."""
+def as_shown(
+    reformatter: VideoReformatter, picture: VideoFrame, size: tuple[int, int], pixels: str, **options: Any
+) -> VideoFrame:
+    """Return a picture as players show it.
+
+    Args:
+        reformatter: Scales it, and keeps what it has prepared for the next one.
+        picture: As it is stored.
+        size: Width and height that it shall have when it is shown.
+        pixels: Format of the pixels: one with planes.
+        options: More for the reformatter.
+    """
     orientation = orientation_of(picture)
-    if orientation == _STORED:
-        return picture
-    kind = "rgb24" if bits_per_sample(picture) <= _USUAL_BITS else "rgb48le"
-    pixels = cast("NDArray[np.uint8]", picture.to_ndarray(format=kind))
-    if orientation.is_transposed:
-        pixels = pixels.swapaxes(0, 1)
-    if orientation.mirrors_rows:
-        pixels = pixels[:, ::-1]
-    if orientation.mirrors_columns:
-        pixels = pixels[::-1]
-    turned = av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format=kind)
+    stored = size[::-1] if orientation.is_transposed else size
+    scaled = reformatter.reformat(picture, *stored, pixels, threads=1, **options)
+    return scaled if orientation == _STORED else _turned(scaled, size, orientation)
+
+
+def _turned(picture: VideoFrame, size: tuple[int, int], orientation: Orientation) -> VideoFrame:
+    """Turn each plane by itself: colours and bits stay as they are."""
+    turned = av.VideoFrame(*size, picture.format.name)
+    kind = np.dtype(np.uint8 if bits_per_sample(picture) <= _USUAL_BITS else np.uint16)
+    for source, target in zip(picture.planes, turned.planes, strict=True):
+        rows = np.frombuffer(memoryview(source), kind).reshape(source.height, -1)[:, : source.width]
+        if orientation.is_transposed:
+            rows = rows.T
+        if orientation.mirrors_rows:
+            rows = rows[:, ::-1]
+        if orientation.mirrors_columns:
+            rows = rows[::-1]
+        padded = np.zeros((target.height, target.line_size // kind.itemsize), kind)
+        padded[:, : target.width] = rows
+        target.update(padded.tobytes())
     turned.pts, turned.time_base = picture.pts, picture.time_base
+    turned.colorspace, turned.color_range = picture.colorspace, picture.color_range
     return turned
 
 

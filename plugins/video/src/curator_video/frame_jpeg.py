@@ -9,7 +9,7 @@ import av
 from av.codec.context import Flags
 from av.video.reformatter import VideoReformatter
 
-from curator_video.display import shown_size, upright
+from curator_video.display import as_shown, shown_size
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,17 +41,16 @@ class JpegEncoder:
 
     def encode(self, picture: VideoFrame, pixel_aspect: Fraction | None = None) -> bytes:
         """Return a frame as a JPEG file, as it is shown."""
-        width, height = scaled_size(*shown_size(picture, pixel_aspect), self._max_side)
-        picture = upright(picture)
-        frame = self._reformatter.reformat(
+        shown = shown_size(picture, pixel_aspect)
+        width, height = scaled_size(*shown, self._max_side)
+        frame = as_shown(
+            self._reformatter,
             picture,
-            width,
-            height,
+            (width, height),
             "yuvj420p",
-            dst_colorspace="ITU601",  # type: ignore[arg-type]  # PyAV takes names, too
+            dst_colorspace="ITU601",
             dst_color_range="JPEG",
-            interpolation="AREA" if width < picture.width else "BILINEAR",
-            threads=1,
+            interpolation="AREA" if width < shown[0] else "BILINEAR",
         )
         context = self._context_for(width, height)
         frame.pts, frame.time_base = self._number, context.time_base
