@@ -116,3 +116,31 @@ def test_impossible_settings_are_refused():
             SplitFixed(**wrong)
     with pytest.raises(ConfigError, match="split_scenes"):
         SplitScenes(width=1)
+
+
+def test_a_long_video_goes_on_in_several_tasks(tmp_path):
+    path = make_video(tmp_path / "long.mp4", scenes=(12, 12, 12, 12, 12))
+    for split in (SplitFixed(length_s=1, task_s=2), SplitScenes(detector="content", task_s=2)):
+        tasks = list(Pipeline(stages=[Read(path), split]).run(LocalExecutor()))
+        assert [task.num_rows for task in tasks] == [2, 2, 1]
+        assert len({task.task_id for task in tasks}) == 3
+        (whole,) = Pipeline(stages=[Read(path), split.with_(task_s=60.0)]).run(LocalExecutor())
+        assert [row for task in tasks for row in task.data.to_pylist()] == whole.data.to_pylist()
+
+
+def test_several_tasks_of_one_video_survive_a_row_that_breaks_the_stage(tmp_path, monkeypatch):
+    path = make_video(tmp_path / "long.mp4", scenes=(24, 24))
+    cut = SplitFixed._cut
+
+    def broken(self, clip):
+        if clip.start_s > 0:
+            raise RuntimeError("broken")
+        return cut(self, clip)
+
+    monkeypatch.setattr(SplitFixed, "_cut", broken)
+    batch = VideoBatch(
+        data={"uri": [path, path], "_source": [path, path], "_row": [0, 1], "start_s": [0.0, 1.0], "end_s": [4.0, 4.0]}
+    )
+    result = Pipeline(stages=[SplitFixed(length_s=1, task_s=1)]).run(LocalExecutor(), initial_tasks=[batch])
+    assert [row["start_s"] for task in result for row in task.data.to_pylist()] == [0, 1, 2, 3]
+    assert [record.row for record in result.quarantined] == [1]

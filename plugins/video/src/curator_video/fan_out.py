@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     BatchT = TypeVar("BatchT", bound=TableBatch)
 
-__all__ = ["SPLIT_COLUMNS", "fan_out"]
+__all__ = ["SPLIT_COLUMNS", "TASK_S", "fan_out", "in_tasks"]
+
+TASK_S = 120.0
+"""Seconds of clips in a task, unless given: a long video is then work for several workers."""
 
 SPLIT_COLUMNS: Mapping[str, pa.DataType] = {**CLIP_COLUMNS, "duration_s": pa.float64(), "num_frames": pa.int64()}
 """What a split sets anew for each clip."""
@@ -50,3 +54,19 @@ def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_field: st
     for name, kind in SPLIT_COLUMNS.items():
         out = out.with_column(name, pa.array(values[name], kind))
     return out
+
+
+def in_tasks(clips: BatchT, task_s: float) -> BatchT | list[BatchT]:
+    """Return clips as one batch or several, in order, each closed when its clips last so many seconds together."""
+    bounds = [0]
+    seconds = 0.0
+    for row, duration_s in enumerate(clips.data.column("duration_s").to_pylist(), start=1):
+        seconds += duration_s or 0.0
+        if seconds >= task_s:
+            bounds.append(row)
+            seconds = 0.0
+    if bounds[-1] < clips.num_rows:
+        bounds.append(clips.num_rows)
+    if len(bounds) <= 2:  # noqa: PLR2004 - begin and end
+        return clips
+    return [clips.with_data(clips.data.slice(first, end - first)) for first, end in pairwise(bounds)]

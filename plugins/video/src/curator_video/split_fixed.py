@@ -12,7 +12,7 @@ from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
-from curator_video.fan_out import SPLIT_COLUMNS, fan_out
+from curator_video.fan_out import SPLIT_COLUMNS, TASK_S, fan_out, in_tasks
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
@@ -43,6 +43,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
         stride_s: From the beginning of a clip to that of the next; ``length_s``, where None.
         min_rest_s: What is left at the end and shorter than this is no clip of its own.
         rest: What becomes of it: joined to the clip before it (``join``), or left out and counted (``drop``).
+        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
@@ -53,6 +54,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     stride_s: float | None = None
     min_rest_s: float = 2.0
     rest: Literal["join", "drop"] = "join"
+    task_s: float = TASK_S
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
@@ -64,10 +66,10 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
-        if self.length_s <= 0 or (self.stride_s is not None and self.stride_s <= 0) or self.min_rest_s < 0:
+        if min(self.length_s, self.stride_s or 1.0, self.task_s) <= 0 or self.stride_s == 0 or self.min_rest_s < 0:
             raise ConfigError(
-                f"{self.name}: length_s={self.length_s} and stride_s={self.stride_s} must be positive, "
-                f"min_rest_s={self.min_rest_s} not negative"
+                f"{self.name}: length_s={self.length_s}, stride_s={self.stride_s} and task_s={self.task_s} must be "
+                f"positive, min_rest_s={self.min_rest_s} not negative"
             )
 
     def inputs(self) -> Columns:
@@ -79,7 +81,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         quieten_ffmpeg()
 
-    def process(self, task: VideoBatch) -> VideoBatch | None:
+    def process(self, task: VideoBatch) -> VideoBatch | list[VideoBatch] | None:
         """Return one row per clip."""
         outcomes = for_each_clip(task, self._source, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
@@ -88,7 +90,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
                 current().drop("too_short")
         spans = self._with_frames(batch, spans)
         clips = fan_out(batch, spans, self.uri_field)
-        return clips if clips.num_rows or not task.num_rows else None
+        return in_tasks(clips, self.task_s) if clips.num_rows or not task.num_rows else None
 
     @property
     def _source(self) -> VideoSource:

@@ -13,7 +13,7 @@ from curator_core.row_outcomes import keep_readable
 from curator_core.stage import ProcessingStage
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
-from curator_video.fan_out import SPLIT_COLUMNS, fan_out
+from curator_video.fan_out import SPLIT_COLUMNS, TASK_S, fan_out, in_tasks
 from curator_video.limits import VideoLimits
 from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
@@ -46,6 +46,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         motion_column: Measure how much moves in each scene on the way, into this column, so that
             ``video.motion_filter`` with this column as ``motion_field`` need not decode the clips again.
         motion_frames: Measure it in no more than so many frames of a scene.
+        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
         uri_field: Column with the paths of local files.
         bytes_field: Column with their content, to be used instead of opening them.
         limits: What to refuse, and when to give up.
@@ -58,6 +59,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     width: int = 256
     motion_column: str | None = None
     motion_frames: int = 250
+    task_s: float = TASK_S
     uri_field: str = "uri"
     bytes_field: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
@@ -69,10 +71,10 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
-        if self.min_scene_s < 0 or self.width < 16 or self.motion_frames < 2:  # noqa: PLR2004 - nothing to be seen
+        if self.min_scene_s < 0 or self.width < 16 or self.motion_frames < 2 or self.task_s <= 0:  # noqa: PLR2004 - nothing to be seen
             raise ConfigError(
-                f"{self.name}: min_scene_s={self.min_scene_s}, width={self.width} or "
-                f"motion_frames={self.motion_frames} is too small"
+                f"{self.name}: min_scene_s={self.min_scene_s}, width={self.width}, "
+                f"motion_frames={self.motion_frames} or task_s={self.task_s} is too small"
             )
 
     def inputs(self) -> Columns:
@@ -86,7 +88,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         quieten_ffmpeg()
         make_detector(self.detector, self.threshold, 1)
 
-    def process(self, task: VideoBatch) -> VideoBatch | None:
+    def process(self, task: VideoBatch) -> VideoBatch | list[VideoBatch] | None:
         """Return one row per scene."""
         outcomes = for_each_clip(task, self._source, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
@@ -94,7 +96,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         if self.motion_column is not None:
             motion = [value for each in spans for value in ([None] if each is None else [span.motion for span in each])]
             clips = clips.with_column(self.motion_column, pa.array(motion, pa.float64()))
-        return clips if clips.num_rows or not task.num_rows else None
+        return in_tasks(clips, self.task_s) if clips.num_rows or not task.num_rows else None
 
     @property
     def _source(self) -> VideoSource:
