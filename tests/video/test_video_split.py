@@ -1,5 +1,6 @@
 """video.split_fixed and video.split_scenes: where clips begin and end."""
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -120,11 +121,11 @@ def test_impossible_settings_are_refused():
 
 def test_a_long_video_goes_on_in_several_tasks(tmp_path):
     path = make_video(tmp_path / "long.mp4", scenes=(12, 12, 12, 12, 12))
-    for split in (SplitFixed(length_s=1, task_s=2), SplitScenes(detector="content", task_s=2)):
-        tasks = list(Pipeline(stages=[Read(path), split]).run(LocalExecutor()))
+    for split in (partial(SplitFixed, length_s=1), partial(SplitScenes, detector="content")):
+        tasks = list(Pipeline(stages=[Read(path), split(task_s=2)]).run(LocalExecutor()))
         assert [task.num_rows for task in tasks] == [2, 2, 1]
         assert len({task.task_id for task in tasks}) == 3
-        (whole,) = Pipeline(stages=[Read(path), split.with_(task_s=60.0)]).run(LocalExecutor())
+        (whole,) = Pipeline(stages=[Read(path), split(task_s=60)]).run(LocalExecutor())
         assert [row for task in tasks for row in task.data.to_pylist()] == whole.data.to_pylist()
 
 
