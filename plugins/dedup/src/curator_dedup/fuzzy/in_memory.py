@@ -12,6 +12,7 @@ from curator_dedup.fuzzy.band_records import band_records
 from curator_dedup.matching.clusters import components, make_clusters
 from curator_dedup.matching.pairing import pairs_with_a_key, unique_pairs
 from curator_dedup.minhash.scheme import MinhashScheme
+from curator_dedup.minhash.signing import words_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,15 +20,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from curator_core.column_bytes import ColumnBytes
+    from curator_core.word_segments import SpacedWords
 
 __all__ = ["find_near_duplicates", "similarity_of_pairs"]
 
 
-def find_near_duplicates(
+def find_near_duplicates(  # noqa: PLR0913 - by keyword, as the workflow
     texts: pa.Array | pa.ChunkedArray | Sequence[str | None],
     *,
     char_ngrams: int = 24,
     word_ngrams: int | None = None,
+    words: SpacedWords = "whitespace",
     num_bands: int = 20,
     minhashes_per_band: int = 13,
     verify: bool = True,
@@ -46,6 +49,8 @@ def find_near_duplicates(
         texts: The texts; a null is nobody's duplicate.
         char_ngrams: Characters in a shingle.
         word_ngrams: Words in a shingle, instead.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
@@ -62,6 +67,7 @@ def find_near_duplicates(
         ngrams=char_ngrams if word_ngrams is None else word_ngrams,
         num_hashes=num_bands * minhashes_per_band,
         seed=seed,
+        words=words,
     )
     keys, marks, documents = band_records(column, scheme, num_bands)
     edges = pairs_with_a_key(keys, marks, documents.astype(np.int64))
@@ -98,6 +104,7 @@ def similarity_of_pairs(
     from curator_dedup.kernels.jaccard import jaccard_of_pairs
     from curator_dedup.kernels.shingles import powers_of_base
 
+    column = words_apart(column, scheme)
     powers = powers_of_base(scheme.ngrams)
     similarity: NDArray[np.float64] = jaccard_of_pairs(
         column.data, column.offsets, scheme.ngrams, scheme.unit == "word", powers, first, second

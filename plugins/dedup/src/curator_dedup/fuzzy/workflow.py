@@ -13,6 +13,7 @@ from curator_core.errors import ConfigError
 from curator_core.io.atomic import atomic_output, make_folder
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.pipeline import Pipeline
+from curator_core.word_segments import check_segmenter
 from curator_core.workflow import WorkflowStep
 from curator_dedup.arrays import save_array
 from curator_dedup.corpus import Corpus
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curator_core.stage import ProcessingStage
+    from curator_core.word_segments import SpacedWords
     from curator_core.workflow import WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
@@ -67,6 +69,8 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
         char_ngrams: Characters in a shingle.
         word_ngrams: Words in a shingle, instead.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
@@ -96,6 +100,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         perform_removal: bool = True,
         char_ngrams: int = 24,
         word_ngrams: int | None = None,
+        words: SpacedWords = "whitespace",
         num_bands: int = 20,
         minhashes_per_band: int = 13,
         verify: bool = True,
@@ -139,7 +144,9 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
             num_hashes=num_bands * minhashes_per_band,
             bits=bits,
             seed=seed,
+            words=words,
         )
+        check_segmenter("dedup.fuzzy", words)
         self.num_bands = num_bands
         self.verify = verify
         self.threshold = threshold
@@ -154,7 +161,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         return (self.num_bands + 1) * _RECORD_BYTES
 
     def parameters(self) -> dict[str, Any]:
-        return {**vars(self.scheme), "bands": self.num_bands}
+        return {**self.scheme.parameters(), "bands": self.num_bands}
 
     def key_writer(self, partitions: int) -> WriteKeys:
         return WriteBands(

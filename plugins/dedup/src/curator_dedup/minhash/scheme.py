@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from curator_core.errors import ConfigError, DataError
+from curator_core.word_segments import SEGMENTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from curator_core.word_segments import SpacedWords
 
 __all__ = ["SCHEME_KEY", "MinhashScheme"]
 
@@ -31,13 +34,14 @@ class MinhashScheme:
     'multiply'
 
     Args:
-        unit: What shingles are made of: characters (code points) or words (between whitespace).
+        unit: What shingles are made of: characters (code points) or words.
         ngrams: How many of them make a shingle.
         num_hashes: Entries of a signature.
         bits: Size of an entry: 32 is enough for any corpus; with 64, entries of different shingles never meet.
         seed: Start of the random numbers.
         method: ``sketch`` or ``multiply`` (see :mod:`curator_dedup.kernels.signatures`); the faster one for the unit
             unless given.
+        words: Where words end: at whitespace, of which a segmenter puts some into Chinese, Japanese or Thai first.
     """
 
     unit: Literal["char", "word"] = "char"
@@ -46,6 +50,7 @@ class MinhashScheme:
     bits: Literal[32, 64] = 32
     seed: int = 42
     method: Literal["sketch", "multiply"] | None = None
+    words: SpacedWords = "whitespace"
 
     def __post_init__(self) -> None:
         for name in ("ngrams", "num_hashes"):
@@ -59,6 +64,11 @@ class MinhashScheme:
             object.__setattr__(self, "method", "sketch" if self.unit == "char" else "multiply")
         elif self.method not in ("sketch", "multiply"):
             raise ConfigError(f"MinHash: method {self.method!r}", fix="use sketch or multiply")
+        if self.words != "whitespace" and (self.unit != "word" or self.words not in SEGMENTED):
+            raise ConfigError(
+                f"MinHash: words {self.words!r} with shingles of {self.unit}s",
+                fix=f"use whitespace, {', '.join(sorted(SEGMENTED))}, and shingles of words (word_ngrams)",
+            )
 
     @property
     def entry_type(self) -> type[np.unsignedinteger[Any]]:
@@ -71,7 +81,11 @@ class MinhashScheme:
 
     def to_metadata(self) -> dict[bytes, bytes]:
         """Return the scheme as metadata of an Arrow field or schema."""
-        return {SCHEME_KEY: json.dumps({"version": _VERSION, **asdict(self)}, sort_keys=True).encode()}
+        return {SCHEME_KEY: json.dumps({"version": _VERSION, **self.parameters()}, sort_keys=True).encode()}
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters by name; those that earlier versions did not have only where they change something."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("words", "whitespace")}
 
     def check(self, metadata: dict[bytes, bytes] | None, *, source: str) -> None:
         """Refuse signatures that were made in another way.
@@ -87,7 +101,11 @@ class MinhashScheme:
         if found is None:
             raise DataError("these are no MinHash signatures: their scheme is not noted", source=source)
         theirs, ours = json.loads(found), json.loads(self.to_metadata()[SCHEME_KEY])
-        unlike = [f"{key} is {theirs.get(key)}, not {value}" for key, value in ours.items() if theirs.get(key) != value]
+        unlike = [
+            f"{key} is {theirs.get(key)}, not {ours.get(key)}"
+            for key in {**ours, **theirs}
+            if theirs.get(key) != ours.get(key)
+        ]
         if unlike:
             raise DataError(
                 f"the signatures were made with other parameters: {'; '.join(unlike)}",

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+
+from curator_core.column_bytes import column_bytes
+from curator_core.word_segments import SEGMENTED, separate_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,7 +18,17 @@ if TYPE_CHECKING:
     from curator_core.column_bytes import ColumnBytes
     from curator_dedup.minhash.scheme import MinhashScheme
 
-__all__ = ["sign"]
+__all__ = ["sign", "words_apart"]
+
+
+def words_apart(column: ColumnBytes, scheme: MinhashScheme) -> ColumnBytes:
+    """Return documents with spaces between the words, as the scheme finds them; the same where it is at whitespace."""
+    if scheme.words not in SEGMENTED:
+        return column
+    ends = column.offsets.tolist()
+    texts = [column.data[begin:end].tobytes().decode() for begin, end in pairwise(ends)]
+    apart = column_bytes(pa.array([separate_words(text, scheme.words) for text in texts], pa.large_string()))
+    return replace(apart, is_null=column.is_null)
 
 
 def sign(
@@ -34,6 +50,7 @@ def sign(
         scheme: How.
         device: A torch device, to compute there; the CPU with compiled kernels unless given.
     """
+    column = words_apart(column, scheme)
     if device is not None:
         from curator_dedup.minhash.torch_signing import sign_with_torch
 

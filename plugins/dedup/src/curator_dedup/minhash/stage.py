@@ -10,10 +10,13 @@ import pyarrow as pa
 from curator_core.column_bytes import column_bytes
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
+from curator_core.word_segments import SpacedWords, check_segmenter
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.minhash.signing import sign
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from curator_core.stage import Columns
 
 __all__ = ["Minhash"]
@@ -36,7 +39,9 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     Args:
         text_field: Column with the text.
         output_field: Column to add.
-        unit: What shingles are made of: characters, or words between whitespace.
+        unit: What shingles are made of: characters, or words.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         ngrams: How many of them make a shingle.
         num_hashes: Entries of a signature.
         bits: Size of an entry, 32 or 64.
@@ -47,6 +52,7 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     text_field: str = "text"
     output_field: str = "minhash"
     unit: Literal["char", "word"] = field(default="char", kw_only=True)
+    words: SpacedWords = field(default="whitespace", kw_only=True)
     ngrams: int = field(default=24, kw_only=True)
     num_hashes: int = field(default=260, kw_only=True)
     bits: Literal[32, 64] = field(default=32, kw_only=True)
@@ -63,7 +69,16 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     @property
     def scheme(self) -> MinhashScheme:
         """How signatures are made."""
-        return MinhashScheme(self.unit, self.ngrams, self.num_hashes, self.bits, self.seed)
+        return MinhashScheme(self.unit, self.ngrams, self.num_hashes, self.bits, self.seed, words=self.words)
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the packages that splitting text needs are installed.
+
+        Raises:
+            MissingPackageError: One is not.
+        """
+        check_segmenter(self.name, self.words)
+        return None
 
     def inputs(self) -> Columns:
         return [self.text_field]

@@ -11,7 +11,7 @@ import polars as pl
 from curator_core.filter import Filter, Verdict
 from curator_text.metrics.c4_lines import C4Rules, edit_c4_lines
 from curator_text.metrics.text_bytes import text_bytes_of
-from curator_text.metrics.word_counts import Words
+from curator_text.metrics.word_counts import EnglishWords
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ class C4Quality(Filter):
         text_field: Column with the text.
     """
 
-    words: Words = "whitespace"
+    words: EnglishWords = "whitespace"
     remove_citations: bool = True
     need_end_mark: bool = True
     min_sentences: int | None = 5

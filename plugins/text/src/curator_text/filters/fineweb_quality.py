@@ -29,8 +29,9 @@ class FinewebQuality(RuleFilter):
     ['line_punct_ratio', None]
 
     Args:
-        words: How text is split into words: ``whitespace`` as ``str.split()`` does, or ``spacy_like``, as spaCy's
-            English tokenizer does, with which the thresholds of FineWeb were applied.
+        words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
+            ``chinese``, ``japanese`` or ``thai`` has put some between them.
         min_ended_lines: Smallest share of lines that end with punctuation.
         allow_no_ended_lines: Whether to keep documents in which no line does.
         line_ends: The characters that end a line; those that end sentences in any script unless given.

@@ -34,8 +34,9 @@ class GopherQuality(RuleFilter):
     ['gopher_short_doc', None]
 
     Args:
-        words: How text is split into words: ``whitespace`` as ``str.split()`` does, or ``spacy_like``, as spaCy's
-            English tokenizer does, with which the thresholds of FineWeb were applied.
+        words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
+            ``chinese``, ``japanese`` or ``thai`` has put some between them.
         min_words: Fewest words that are not only punctuation.
         max_words: Most words that are not only punctuation.
         min_mean_word_length: Smallest mean number of characters in those words.

@@ -34,8 +34,9 @@ class GopherRepetition(RuleFilter):
     1
 
     Args:
-        words: How text is split into words: ``whitespace`` as ``str.split()`` does, or ``spacy_like``, as spaCy's
-            English tokenizer does, with which the thresholds of FineWeb were applied.
+        words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
+            ``chinese``, ``japanese`` or ``thai`` has put some between them.
         max_repeated_lines: Largest share of lines that occurred before.
         max_repeated_paragraphs: Largest share of paragraphs that occurred before.
         max_repeated_line_chars: Largest share of characters in lines that occurred before.

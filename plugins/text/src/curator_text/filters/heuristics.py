@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from curator_core.errors import ConfigError
 from curator_core.stage import CompositeStage
 from curator_core.tasks import TableBatch
+from curator_core.word_segments import SEGMENTED
 from curator_text.metrics.word_counts import Words
 
 if TYPE_CHECKING:
@@ -62,9 +63,18 @@ def _gopher(**common: Any) -> list[ProcessingStage[Any, Any]]:
     return [GopherRepetition(**common), GopherQuality(**common)]
 
 
+def _check_english(recipe: str, words: Words) -> None:
+    if words in SEGMENTED:
+        raise ConfigError(
+            f"text.heuristics: the recipe {recipe} has rules of C4, which know no words: {words}",
+            fix="use the recipe gopher, or text.fineweb_quality",
+        )
+
+
 def _c4(**common: Any) -> list[ProcessingStage[Any, Any]]:
     from curator_text.filters.c4_quality import C4Quality
 
+    _check_english("c4", common["words"])
     return [C4Quality(**common)]
 
 
@@ -72,6 +82,7 @@ def _fineweb(**common: Any) -> list[ProcessingStage[Any, Any]]:
     from curator_text.filters.c4_quality import C4Quality
     from curator_text.filters.fineweb_quality import FinewebQuality
 
+    _check_english("fineweb", common["words"])
     return [*_gopher(**common), C4Quality(need_end_mark=False, **common), FinewebQuality(**common)]
 
 

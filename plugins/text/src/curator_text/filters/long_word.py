@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive
-from curator_text.metrics.surface import SURFACE
+from curator_text.metrics.surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +22,8 @@ __all__ = ["LongWord"]
 class LongWord(RuleFilter):
     """Keep documents whose longest word has at most ``max_length`` characters.
 
-    This is NeMo Curator's ``LongWordFilter``, after C4's code: it finds minified scripts and encoded data. Words are
-    separated by white space; NeMo Curator can also split Chinese and Japanese. The longest word of a document without
-    words has length zero; NeMo Curator raises.
+    This is NeMo Curator's ``LongWordFilter``, after C4's code: it finds minified scripts and encoded data. The
+    longest word of a document without words has length zero; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["data:" + "x" * 1000, "short words"]})
@@ -32,10 +32,13 @@ class LongWord(RuleFilter):
 
     Args:
         max_length: Most characters in a word to keep a document.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     max_length: int = 1000
+    words: SpacedWords = "whitespace"
 
     name = "text.long_word"
 
@@ -46,4 +49,4 @@ class LongWord(RuleFilter):
         return pl.col("longest_word")
 
     def rules(self) -> Sequence[Rule]:
-        return [Rule("word_too_long", SURFACE, self.score() > self.max_length)]
+        return [Rule("word_too_long", surface(self.words), self.score() > self.max_length)]

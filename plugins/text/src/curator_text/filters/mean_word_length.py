@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curator_core.filter import check_range
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import share
-from curator_text.metrics.surface import SURFACE
+from curator_text.metrics.surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,7 @@ class MeanWordLength(RuleFilter):
     """Keep documents whose mean word length, in characters, is between ``min_length`` and ``max_length``.
 
     The defaults are those of Gopher (Rae et al. 2021, appendix A.1.1) and NeMo Curator's ``MeanWordLengthFilter``.
-    Words are separated by white space; NeMo Curator can also split Chinese and Japanese. A document without words has
-    mean length zero; NeMo Curator raises.
+    A document without words has mean length zero; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["a b c d", "words of common length"]})
@@ -34,11 +34,14 @@ class MeanWordLength(RuleFilter):
     Args:
         min_length: Shortest mean to keep a document.
         max_length: Longest mean to keep a document.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     min_length: float = 3.0
     max_length: float = 10.0
+    words: SpacedWords = "whitespace"
 
     name = "text.mean_word_length"
 
@@ -50,6 +53,6 @@ class MeanWordLength(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         return [
-            Rule("mean_word_too_short", SURFACE, self.score() < self.min_length),
-            Rule("mean_word_too_long", SURFACE, self.score() > self.max_length),
+            Rule("mean_word_too_short", surface(self.words), self.score() < self.min_length),
+            Rule("mean_word_too_long", surface(self.words), self.score() > self.max_length),
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive, check_share
 from curator_text.metrics.nemo_ngrams import nemo_ngrams
@@ -26,10 +27,9 @@ OTHER_SHARE = 0.2
 class RepeatingDuplicateNGrams(RuleFilter):
     """Keep documents of which at most ``max_share`` of the characters are in n-grams that occurred before.
 
-    An n-gram is ``n`` words in a row; words are separated by white space (NeMo Curator can also split Chinese and
-    Japanese). Words that belong to several such n-grams count once, and so do the spaces between them. This is NeMo
-    Curator's ``RepeatingDuplicateNGramsFilter``, after Gopher (Rae et al. 2021, table A1). A document with less than
-    ``n`` words has share one.
+    An n-gram is ``n`` words in a row. Words that belong to several such n-grams count once, and so do the spaces
+    between them. This is NeMo Curator's ``RepeatingDuplicateNGramsFilter``, after Gopher (Rae et al. 2021, table A1). A
+    document with less than ``n`` words has share one.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["one and two and " * 9, "a cup of hot tea in the morning, one at noon"]})
@@ -39,11 +39,14 @@ class RepeatingDuplicateNGrams(RuleFilter):
     Args:
         n: Words in an n-gram.
         max_share: Largest share to keep a document, from 0 to 1; by default that of Gopher for n of 5 to 10, else 0.2.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     n: int = 2
     max_share: float | None = None
+    words: SpacedWords = "whitespace"
 
     name = "text.repeating_duplicate_n_grams"
 
@@ -57,4 +60,4 @@ class RepeatingDuplicateNGrams(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         limit = PUBLISHED_SHARES.get(self.n, OTHER_SHARE) if self.max_share is None else self.max_share
-        return [Rule(f"duplicate_{self.n}_grams", nemo_ngrams(repeated=self.n), self.score() > limit)]
+        return [Rule(f"duplicate_{self.n}_grams", nemo_ngrams(repeated=self.n, words=self.words), self.score() > limit)]

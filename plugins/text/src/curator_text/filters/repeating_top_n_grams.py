@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive, check_share
 from curator_text.metrics.nemo_ngrams import nemo_ngrams
@@ -26,11 +27,10 @@ OTHER_SHARE = 0.2
 class RepeatingTopNGrams(RuleFilter):
     """Keep documents of which at most ``max_share`` of the characters are in the most frequent n-gram.
 
-    An n-gram is ``n`` words in a row; words are separated by white space (NeMo Curator can also split Chinese and
-    Japanese). The n-gram's words are joined by single spaces and all places where the document holds this string count,
-    as in NeMo Curator's ``RepeatingTopNGramsFilter``, after Gopher (Rae et al. 2021, table A1). Where several n-grams
-    are equally frequent, ours is the first of them; NeMo Curator takes any, and so can judge a document differently
-    from run to run. A document with less than ``n`` words has share one.
+    An n-gram is ``n`` words in a row. The n-gram's words are joined by single spaces and all places where the document
+    holds this string count, as in NeMo Curator's ``RepeatingTopNGramsFilter``, after Gopher (Rae et al. 2021, table
+    A1). Where several n-grams are equally frequent, ours is the first of them; NeMo Curator takes any, and so can judge
+    a document differently from run to run. A document with less than ``n`` words has share one.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["hot tea, " * 20, "a cup of hot tea in the morning, one at noon"]})
@@ -41,11 +41,14 @@ class RepeatingTopNGrams(RuleFilter):
         n: Words in an n-gram.
         max_share: Largest share to keep a document, from 0 to 1; by default that of Gopher for n of 2, 3 and 4, else
             0.2.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     n: int = 2
     max_share: float | None = None
+    words: SpacedWords = "whitespace"
 
     name = "text.repeating_top_n_grams"
 
@@ -59,4 +62,4 @@ class RepeatingTopNGrams(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         limit = PUBLISHED_SHARES.get(self.n, OTHER_SHARE) if self.max_share is None else self.max_share
-        return [Rule(f"top_{self.n}_gram", nemo_ngrams(top=self.n), self.score() > limit)]
+        return [Rule(f"top_{self.n}_gram", nemo_ngrams(top=self.n, words=self.words), self.score() > limit)]

@@ -12,6 +12,7 @@ import polars as pl
 
 from curator_core.array_series import array_series
 from curator_core.filter import Filter, Verdict
+from curator_core.word_segments import check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +88,16 @@ class RuleFilter(Filter):
     @abstractmethod
     def rules(self) -> Sequence[Rule]:
         """Return the rules in the order in which they are judged, cheap groups first."""
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the packages that splitting text needs are installed.
+
+        Raises:
+            MissingPackageError: One is not.
+        """
+        for group in {group: None for rule in self.rules() for group in rule.groups}:
+            check_segmenter(self.name, group.words)
+        return None
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         for group in {group: None for rule in self.rules() for group in rule.groups}:

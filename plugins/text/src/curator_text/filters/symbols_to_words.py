@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_share, share
-from curator_text.metrics.surface import SURFACE
+from curator_text.metrics.surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,7 @@ class SymbolsToWords(RuleFilter):
 
     A word is a symbol if the number of runs of hash signs in it is more than half its characters (``#``, ``#a#``), or
     if it is one of ``... … [...] […] (...) -»``. This is NeMo Curator's ``SymbolsToWordsFilter``, after Gopher (Rae et
-    al. 2021, appendix A.1.1). Words are separated by white space; NeMo Curator can also split Chinese and Japanese. A
-    document without words has share one; NeMo Curator raises.
+    al. 2021, appendix A.1.1). A document without words has share one; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["# # a heading", "plain words only"]})
@@ -33,10 +33,13 @@ class SymbolsToWords(RuleFilter):
 
     Args:
         max_share: Largest share of words that are symbols to keep a document, from 0 to 1.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     max_share: float = 0.1
+    words: SpacedWords = "whitespace"
 
     name = "text.symbols_to_words"
 
@@ -47,4 +50,4 @@ class SymbolsToWords(RuleFilter):
         return share("symbol_words", "words", of_nothing=1.0)
 
     def rules(self) -> Sequence[Rule]:
-        return [Rule("too_many_symbol_words", SURFACE, self.score() > self.max_share)]
+        return [Rule("too_many_symbol_words", surface(self.words), self.score() > self.max_share)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.filter import check_range
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
-from curator_text.metrics.surface import SURFACE
+from curator_text.metrics.surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,7 @@ __all__ = ["WordCount"]
 class WordCount(RuleFilter):
     """Keep documents of ``min_words`` to ``max_words`` words; an empty document has none.
 
-    The defaults are those of Gopher (Rae et al. 2021, appendix A.1.1) and NeMo Curator's ``WordCountFilter``. Words are
-    separated by white space; NeMo Curator can also split Chinese and Japanese.
+    The defaults are those of Gopher (Rae et al. 2021, appendix A.1.1) and NeMo Curator's ``WordCountFilter``.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["too short", "long enough to be kept"]})
@@ -32,11 +32,14 @@ class WordCount(RuleFilter):
     Args:
         min_words: Fewest words to keep a document.
         max_words: Most words to keep a document.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     min_words: int = 50
     max_words: int = 100_000
+    words: SpacedWords = "whitespace"
 
     name = "text.word_count"
 
@@ -48,6 +51,6 @@ class WordCount(RuleFilter):
 
     def rules(self) -> Sequence[Rule]:
         return [
-            Rule("too_few_words", SURFACE, self.score() < self.min_words),
-            Rule("too_many_words", SURFACE, self.score() > self.max_words),
+            Rule("too_few_words", surface(self.words), self.score() < self.min_words),
+            Rule("too_many_words", surface(self.words), self.score() > self.max_words),
         ]

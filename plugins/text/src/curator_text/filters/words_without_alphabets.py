@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curator_core.word_segments import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_share, share
-from curator_text.metrics.surface import SURFACE
+from curator_text.metrics.surface import surface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ class WordsWithoutAlphabets(RuleFilter):
     """Keep documents of which at least ``min_share`` of the words hold a letter.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's
-    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). Words are separated by white space;
-    NeMo Curator can also split Chinese and Japanese. A document without words has share zero; NeMo Curator raises.
+    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words has
+    share zero; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["1 + 1 = two", "one plus one"]})
@@ -32,10 +33,13 @@ class WordsWithoutAlphabets(RuleFilter):
 
     Args:
         min_share: Smallest share of words with a letter to keep a document, from 0 to 1.
+        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
+            ``thai`` first.
         text_field: Column with the text.
     """
 
     min_share: float = 0.8
+    words: SpacedWords = "whitespace"
 
     name = "text.words_without_alphabets"
 
@@ -46,4 +50,4 @@ class WordsWithoutAlphabets(RuleFilter):
         return share("lettered_words", "words", of_nothing=0.0)
 
     def rules(self) -> Sequence[Rule]:
-        return [Rule("too_few_words_with_letters", SURFACE, self.score() < self.min_share)]
+        return [Rule("too_few_words_with_letters", surface(self.words), self.score() < self.min_share)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from curator_text.metrics.text_bytes import TextBytes
-    from curator_text.metrics.word_counts import Words
+    from curator_text.metrics.word_counts import EnglishWords
 
 __all__ = ["C4Lines", "C4Rules", "edit_c4_lines", "prepare"]
 
@@ -38,7 +38,7 @@ class C4Rules:
         policy: Whether to drop lines about cookies, terms and privacy.
     """
 
-    words: Words = "whitespace"
+    words: EnglishWords = "whitespace"
     remove_citations: bool = True
     need_end_mark: bool = True
     min_words: int = 3
@@ -129,7 +129,7 @@ def edit_c4_lines(column: TextBytes, rules: C4Rules, min_sentences: int) -> C4Li
 
 
 def _sentences(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64], words: Words
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.int64], words: EnglishWords
 ) -> NDArray[np.int64]:
     from curator_text.kernels.blocks import word_room
     from curator_text.kernels.read_only import read_only

@@ -54,4 +54,4 @@ def gopher_ngrams(words: Words, top: tuple[int, ...], repeated: tuple[int, ...])
         names = [*(f"top_{n}_chars" for n in top), *(f"repeated_{n}_chars" for n in repeated)]
         return dict(zip(names, out, strict=True))
 
-    return MetricGroup(f"gopher_ngrams[{words}]{top}{repeated}", measure, compiled=True)
+    return MetricGroup(f"gopher_ngrams[{words}]{top}{repeated}", measure, compiled=True, words=words)

@@ -13,6 +13,7 @@ import polars as pl
 
 from curator_core.array_series import array_series
 from curator_core.derived import derived, known_of
+from curator_core.word_segments import SEGMENTED, separate_words
 from curator_text.metrics.text_bytes import text_bytes, text_bytes_of, text_pieces
 
 if TYPE_CHECKING:
@@ -39,11 +40,14 @@ class MetricGroup:
         measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
             ``rows`` of what it is given.
         compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
+        words: A way to split text of a script without spaces (:data:`~curator_core.word_segments.SEGMENTED`): what is
+            measured then is the text with spaces between its words. Any other leaves the text as it is.
     """
 
     name: str
     measure: Callable[[TextBytes], Mapping[str, NDArray[Any]]]
     compiled: bool = False
+    words: str = "whitespace"
 
     def of(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
         """Return the metrics of a batch's documents, one column each, null where the text is null."""
@@ -60,7 +64,7 @@ class MetricGroup:
         if wanted is None:
             return self.of(batch, text_field)
         known = known_of(batch.data, text_field, self.name)
-        return self._frame(text_bytes_of(batch, text_field).only(wanted)) if known is None else known
+        return self._frame(self._texts(batch, text_field).only(wanted)) if known is None else known
 
     def prepare(self) -> None:
         """Compile what measuring needs, if nobody on this machine has done so before."""
@@ -73,9 +77,20 @@ class MetricGroup:
 
     def of_texts(self, texts: pl.Series) -> pl.DataFrame:
         """Measure a string column."""
-        return self._frame(text_bytes(texts))
+        return self._frame(text_bytes(_words_apart(texts, self.words)))
+
+    def _texts(self, batch: TableBatch, text_field: str) -> TextBytes:
+        if self.words not in SEGMENTED:
+            return text_bytes_of(batch, text_field)
+        texts = batch.text(text_field)
+        key = f"words apart: {self.words}"
+        return text_bytes(
+            derived(batch.data, text_field, key, lambda: _words_apart(texts, self.words).to_frame())[text_field]
+        )
 
     def _of_pieces(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
+        if self.words in SEGMENTED:
+            return self._frame(self._texts(batch, text_field))
         frames = [self._frame(piece) for piece in text_pieces(batch, text_field)]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 
@@ -85,3 +100,10 @@ class MetricGroup:
         if column.is_null is None:
             return frame
         return frame.select(pl.when(array_series("is_text", ~column.is_null)).then(pl.all()))
+
+
+def _words_apart(texts: pl.Series, words: str) -> pl.Series:
+    if words not in SEGMENTED:
+        return texts
+    apart = [None if text is None else separate_words(text, words) for text in texts]
+    return pl.Series(texts.name, apart, dtype=pl.String)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from curator_core.word_segments import SpacedWords
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["nemo_ngrams"]
@@ -24,7 +25,7 @@ _REPEATED = frozenset(range(2, 11))
 
 
 @cache
-def nemo_ngrams(*, top: int = 2, repeated: int = 2) -> MetricGroup:
+def nemo_ngrams(*, top: int = 2, repeated: int = 2, words: SpacedWords = "whitespace") -> MetricGroup:
     """Return the group that has ``top_N`` and ``repeated_N`` for the lengths asked for.
 
     ``top_N`` is the share of characters in the most frequent n-gram, ``repeated_N`` of those in n-grams that occurred
@@ -37,10 +38,23 @@ def nemo_ngrams(*, top: int = 2, repeated: int = 2) -> MetricGroup:
     Args:
         top: A length for which ``top_N`` is needed.
         repeated: A length for which ``repeated_N`` is needed.
+        words: How text is split.
     """
     if top in _TOP and repeated in _REPEATED:
-        return _PUBLISHED
-    return MetricGroup(f"nemo_ngrams {top} {repeated}", lambda texts: _measure(texts, {top}, {repeated}), compiled=True)
+        return _published(words)
+    return MetricGroup(
+        f"nemo_ngrams[{words}] {top} {repeated}",
+        lambda texts: _measure(texts, {top}, {repeated}),
+        compiled=True,
+        words=words,
+    )
+
+
+@cache
+def _published(words: SpacedWords) -> MetricGroup:
+    return MetricGroup(
+        f"nemo_ngrams[{words}]", lambda texts: _measure(texts, _TOP, _REPEATED), compiled=True, words=words
+    )
 
 
 def _measure(texts: TextBytes, top: Collection[int], repeated: Collection[int]) -> dict[str, NDArray[Any]]:
@@ -63,6 +77,3 @@ def _measure(texts: TextBytes, top: Collection[int], repeated: Collection[int]) 
 
 def _shares(counts: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts < 0, 1.0, counts / np.maximum(chars, 1))
-
-
-_PUBLISHED = MetricGroup("nemo_ngrams", lambda texts: _measure(texts, _TOP, _REPEATED), compiled=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from curator_text.metrics.group import MetricGroup
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from curator_core.word_segments import SpacedWords
     from curator_text.metrics.text_bytes import TextBytes
 
-__all__ = ["SURFACE"]
+__all__ = ["SURFACE", "surface"]
 
 
 def _measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
@@ -32,3 +34,15 @@ SURFACE = MetricGroup("surface", _measure, compiled=True)
 
 Words are separated by white space (:meth:`str.split`). Lines are cut at newlines; blank ones do not count.
 """
+
+
+@cache
+def surface(words: SpacedWords) -> MetricGroup:
+    """Return :data:`SURFACE` for a way to split words; what does not count words means nothing but for whitespace.
+
+    >>> surface("whitespace") is SURFACE
+    True
+    """
+    if words == "whitespace":
+        return SURFACE
+    return MetricGroup(f"surface[{words}]", _measure, compiled=True, words=words)

@@ -1,4 +1,4 @@
-"""Counts over the words of documents, split in one of two ways."""
+"""Counts over the words of documents, split in one of several ways."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
     from curator_text.metrics.text_bytes import TextBytes
 
-__all__ = ["GOPHER_STOP_WORDS", "Words", "word_counts"]
+__all__ = ["GOPHER_STOP_WORDS", "EnglishWords", "Words", "word_counts"]
 
-Words = Literal["whitespace", "spacy_like"]
+EnglishWords = Literal["whitespace", "spacy_like"]
 """How text is split into words: at whitespace, as ``str.split()`` does, or as spaCy's English tokenizer does."""
+Words = Literal["whitespace", "spacy_like", "chinese", "japanese", "thai"]
+"""The same, or at whitespace after a segmenter has put spaces between the words of a script without them."""
 
 GOPHER_STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")
 """Gopher, Rae et al. 2021, appendix A.1.1."""
@@ -62,4 +64,4 @@ def word_counts(words: Words = "whitespace", stop_words: tuple[str, ...] = GOPHE
         return dict(zip(WORD_COLUMNS, out, strict=True))
 
     assert len(stop_words) <= MOST_STOP_WORDS, stop_words
-    return MetricGroup(f"word_counts[{words}]{sorted(stop_words)}", measure, compiled=True)
+    return MetricGroup(f"word_counts[{words}]{sorted(stop_words)}", measure, compiled=True, words=words)
