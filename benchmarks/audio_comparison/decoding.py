@@ -84,7 +84,7 @@ def decoding_ratios(cases: dict[str, Any]) -> dict[str, float]:
 
 
 def _ours(paths: list[Path]) -> float:
-    table = pa.table({"uri": [str(path) for path in paths]})
+    table = pa.table({"uri": [str(path) for path in paths], "_source": [str(path) for path in paths]})
     source = AudioSource(None, "uri", AudioLimits())
     started = time.process_time()
     samples = sum(len(each) for each in mono_samples(TableBatch(data=table), source))  # type: ignore[arg-type]
