@@ -149,7 +149,7 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
     ]
     result = Pipeline("p", stages=stages).run(make_executor(), initial_tasks=batches(5, 4), run_dir=run_dir)
 
-    assert [n for task in result for n in task.data["n"].to_pylist()] == [4, 5, 6, 8, 9]
+    assert [n for task in result for n in task.data["n"].to_pylist()] == [1, 2, 3, 4, 5, 6, 8, 9]
     stats = result.stats
     assert (stats["FailsOnce"].failures, stats["FailsOnce"].retries) == (5, 5)
     assert (stats["NoSevens"].rows_in, stats["NoSevens"].rows_out, stats["NoSevens"].quarantined) == (20, 19, 1)
@@ -170,7 +170,7 @@ def test_retries_quarantine_policies_drops_and_the_run_directory(make_executor, 
     kept = QuarantineFolder(run_dir).load_payload(record, task_type=TableBatch)
     assert kept.data.to_pylist() == [{"n": 7, "_source": "f.jsonl", "_row": 7}]
     assert stats["NoSevens"].failed == {"ValueError": 1}
-    assert stats["PoliteRefusal"].failed == {"RuntimeError": 4}
+    assert stats["PoliteRefusal"].failed == {"RuntimeError": 1}
     dropped = pq.read_table(run_dir / "dropped" / "OnlySmall")
     assert sorted(dropped["n"].to_pylist()) == list(range(10, 20))
     assert set(dropped["_reason"].to_pylist()) == {"too_large"}
