@@ -46,7 +46,7 @@ def decode_theirs(path: str) -> int:
 
 def scenes_ours(path: str, detector: str) -> list[float]:
     """Return when scenes begin, by our stage."""
-    batch = VideoBatch(data={"uri": [path]})
+    batch = VideoBatch(data={"uri": [path], "_source": [path]})
     return SplitScenes(detector=detector).process(batch).data["start_s"].to_pylist()
 
 
@@ -58,7 +58,7 @@ def scenes_theirs(path: str, detector: str) -> list[float]:
 
 def sample_ours(path: str) -> int:
     """Return the bytes of some frames as JPEG."""
-    batch = VideoBatch(data={"uri": [path]})
+    batch = VideoBatch(data={"uri": [path], "_source": [path]})
     return sum(len(each) for each in SampleFrames(count=FRAMES).process(batch).data["frames"][0].as_py())
 
 
