@@ -67,6 +67,8 @@ SAFE = {
     "curator_text.privacy.api_keys._PRIVATE_KEY": "what it reads ends where it could start again, at -----BEGIN",
     "curator_text.privacy.contact_data._DOMAIN": "matched once behind each @, and reads no further than the next @",
     "curator_text.reading.hf_layout._SHARD": "matched once with the name of a file",
+    "curator_text.code.python_comments._LITERAL_OR_COMMENT": "only used on text that parses: all literals end",
+    "curator_core.io.tar_keys._URL": "matched once with the name of a file",
     "curator_core.config.docstrings._ENTRY": "matched once with a line of a docstring, of code that is trusted to run",
     "curator_core.config.variables._REFERENCE": "the first reference without an end is an error, at which all stops",
     "curator_core.io.locations._HOST": ONCE,
