@@ -61,7 +61,8 @@ def fuse(stages: Sequence[PlannedStage]) -> tuple[Step, ...]:
     Neighbours stay apart when either says ``fuse=False`` or sets a number of workers, when they need different
     resources or hold any for their life (a GPU, memory), when only one has a time limit, when the second wants batches,
     which must fill up over many calls, when the first wants batches and the second makes an open number of tasks of
-    one, which would pile up for a whole batch, and when the first makes the work that must spread over all workers.
+    one, which would pile up for a whole batch, and when the first makes the work that must spread over all workers: it
+    is a source, or says so (``spreads``).
     """
     groups: list[list[PlannedStage]] = []
     for planned in stages:
@@ -80,6 +81,7 @@ def _can_join(first: PlannedStage, second: PlannedStage) -> bool:
         and one.resources == other.resources
         and (one.timeout_s is None) == (other.timeout_s is None)
         and first.input_type is not EmptyTask
+        and not one.spreads
         and other.batch_size in (1, one.batch_size)
         and not (one.batch_size > 1 and makes_iterators(other))
     )

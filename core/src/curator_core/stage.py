@@ -84,6 +84,8 @@ class ProcessingStage(ABC, Generic[X, Y]):
     So that one bad row does not cost its table, a table that a stage fails on is given to it again in parts: where this
     is True, and, where it is None, if each part comes out with a row for each of its own. A stage whose rows depend on
     other rows of their table says False."""
+    spreads: ClassVar[bool] = False
+    """Whether it makes several tasks of a large one, as work for several workers: it is not fused with what follows."""
     writes_files: ClassVar[bool] = False
     """Whether it writes files while tables pass through it; a preview leaves it out."""
     version: ClassVar[str] = "1"

@@ -54,6 +54,14 @@ def test_gpu_stages_do_not_share_a_worker_even_if_they_need_the_same():
     assert steps(work("a", resources=gpu), work("b", resources=gpu)) == ["a", "b"]
 
 
+class Splits(Work):
+    spreads = True
+
+
+def test_what_follows_a_stage_that_splits_its_work_runs_in_other_calls():
+    assert steps(work("a"), Splits().with_(name="b"), work("c"), work("d")) == ["a+b", "c+d"]
+
+
 def test_a_source_is_a_step_of_its_own_so_that_its_work_spreads():
     assert steps(Source(), work("a"), work("b")) == ["Source", "a+b"]
 

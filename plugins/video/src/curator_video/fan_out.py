@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SPLIT_COLUMNS", "TASK_S", "fan_out", "in_tasks"]
 
-TASK_S = 120.0
+TASK_S = 60.0
 """Seconds of clips in a task, unless given: a long video is then work for several workers."""
 
 SPLIT_COLUMNS: Mapping[str, pa.DataType] = {**CLIP_COLUMNS, "duration_s": pa.float64(), "num_frames": pa.int64()}

@@ -63,6 +63,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     name = "video.split_fixed"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)

@@ -68,6 +68,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     name = "video.split_scenes"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)

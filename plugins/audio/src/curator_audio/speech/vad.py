@@ -103,6 +103,7 @@ class Vad(Filter):
 
     name = "audio.vad"
     thread_safe: ClassVar[bool] = True
+    spreads: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
