@@ -8,6 +8,8 @@ from fractions import Fraction
 import av
 import numpy as np
 
+from curator_video.clip_encode import usual_priority
+
 av.logging.restore_default_callback()  # PyAV's own can lock up with encoders that have threads
 av.logging.set_libav_level(av.logging.FATAL)
 
@@ -121,6 +123,8 @@ def make_coded(path, kind, *, frames=60, rate=25, times=None, first=0.0, sound_g
             stream.codec_context.gop_size = kind.gop
         base = Fraction(1, rate) if times is None else Fraction(1, 1000)
         stream.codec_context.time_base = tick or base
+        with usual_priority():
+            stream.codec_context.open()
         track = None
         if kind.sound is not None:
             track = container.add_stream(kind.sound, rate=RATE, layout="mono")

@@ -1,6 +1,7 @@
 """video.write_clips: files that decode completely, are as long as their spans, and are the same when repeated."""
 
 import json
+import os
 from pathlib import Path
 
 import av
@@ -179,3 +180,11 @@ def test_sound_that_is_stored_behind_the_pictures_is_copied_too(tmp_path):
         with av.open(str(tmp_path / "out" / row["clip_file"])) as container:
             seconds = sum(frame.samples for frame in container.decode(audio=0)) / 48_000
         assert seconds == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="this system has no scheduling policies")
+@pytest.mark.parametrize("codec", ["vp9", "av1"])
+def test_encoding_leaves_the_worker_as_urgent_as_it_was(source, tmp_path, codec):
+    before = os.sched_getscheduler(0)
+    written(source, SplitFixed(length_s=1.25), out=tmp_path / "out", mode="encode", codec=codec)
+    assert os.sched_getscheduler(0) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from curator_video.limits import VideoLimits
     from curator_video.opening import OpenVideo
 
-__all__ = ["VideoCodec", "encode_clip", "quieten_encoders"]
+__all__ = ["VideoCodec", "encode_clip", "quieten_encoders", "usual_priority"]
 
 VideoCodec = Literal["vp9", "av1"]
 _ENCODERS: dict[VideoCodec, tuple[str, dict[str, str]]] = {
@@ -72,6 +73,23 @@ def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: Video
 def quieten_encoders() -> None:
     """Keep SVT-AV1, which has a log of its own, from writing to the terminal."""
     os.environ.setdefault("SVT_LOG", "0")
+
+
+@contextmanager
+def usual_priority() -> Iterator[None]:
+    """Leave a thread as urgent as it was: run by root, SVT-AV1 makes it more urgent than all else on the machine.
+
+    Encoders that wait for their own threads by spinning then wait for ever.
+    """
+    if not hasattr(os, "sched_setscheduler"):  # not on macOS
+        yield
+        return
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        if os.sched_getscheduler(0) != policy:
+            os.sched_setscheduler(0, policy, parameters)
 
 
 def _encode_frames(
@@ -157,6 +175,8 @@ def _video_stream(
     context.flags |= Flags.bitexact
     context.color_range, context.colorspace = picture.color_range, picture.colorspace
     context.color_primaries, context.color_trc = picture.color_primaries, picture.color_trc
+    with usual_priority():
+        context.open()
     return stream
 
 
