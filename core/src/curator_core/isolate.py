@@ -2,20 +2,105 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from curator_core.divided_stage import as_one_table
+from curator_core.errors import StageError
 from curator_core.interrupts import reraise_interrupt
+from curator_core.lineage import check_output
+from curator_core.recording import Recording
+from curator_core.stage_types import is_known, is_table, task_types
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.tasks import TableBatch
+    import pyarrow as pa
 
-__all__ = ["isolate_rows"]
+    from curator_core.stage import ProcessingStage
+    from curator_core.tasks import Task
+
+__all__ = ["Isolated", "can_isolate", "isolate", "isolate_rows"]
 
 Outcome = TypeVar("Outcome")
 
 _PROBES = 16
+
+
+@dataclass
+class Isolated:
+    """What a stage made of the parts of a table that it failed on.
+
+    Args:
+        tables: Tables of the parts that went through, in row order.
+        recording: What the stage reported on them.
+        blamed: The parts that cannot be processed, each with its error.
+    """
+
+    tables: list[pa.Table] = field(default_factory=list)
+    recording: Recording = field(default_factory=Recording)
+    blamed: list[tuple[TableBatch, BaseException]] = field(default_factory=list)
+
+
+def can_isolate(stage: ProcessingStage[Any, Any], task: Task[Any]) -> bool:
+    """Return whether it makes sense to give a stage parts of a task: it says so, or may be making tables of tables."""
+    if not isinstance(task, TableBatch) or task.num_rows <= 1:
+        return False
+    if stage.row_wise is not None:
+        return stage.row_wise
+    made = task_types(stage)[1]
+    return not stage.writes_files and (is_table(made) or not is_known(made))
+
+
+def isolate(
+    stage: ProcessingStage[Any, Any],
+    task: TableBatch,
+    error: BaseException,
+    run: Callable[[Recording, Callable[[], Any]], Any],
+) -> Isolated:
+    """Give a stage ever smaller parts of a table that it failed on.
+
+    A stage that does not say whether it is row-wise shows it: where a part does not come out with a row for each of its
+    own, what its rows come to depends on the others, and the whole table is blamed.
+
+    Args:
+        stage: The stage.
+        task: The table.
+        error: What the stage raised on it.
+        run: Calls a function while the recording is active.
+    """
+    found = Isolated()
+    is_row_wise = True
+
+    def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
+        nonlocal is_row_wise
+        recording = Recording()
+        output = run(recording, lambda: as_one_table([stage.process(part)]))
+        if output is not None and not isinstance(output, TableBatch):
+            is_row_wise = is_row_wise and stage.row_wise is True
+            raise StageError(f"row-wise stage {stage.name!r} returned a {type(output).__name__}, not a table batch")
+        if output is not None:
+            check_output(output, stage=stage.name)
+        is_row_wise = is_row_wise and (stage.row_wise is True or _is_row_for_row(part, output))
+        return output, recording
+
+    def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
+        output, recording = outcome
+        found.recording.merge(recording)
+        if output is not None and output.num_rows:
+            found.tables.append(output.data)
+
+    isolate_rows(task, error, call=call, accept=accept, blame=lambda part, cause: found.blamed.append((part, cause)))
+    return found if is_row_wise else Isolated(blamed=[(task, error)])
+
+
+def _is_row_for_row(part: TableBatch, output: TableBatch | None) -> bool:
+    """Return whether a part of a table came out with a row for each of its own."""
+    if output is None or output.num_rows != part.num_rows:
+        return False
+    places = [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in part.columns and name in output.columns]
+    return all(part.data.column(name).to_pylist() == output.data.column(name).to_pylist() for name in places)
 
 
 def isolate_rows(

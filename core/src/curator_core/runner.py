@@ -16,10 +16,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.divided_stage import as_one_table, divided
+from curator_core.divided_stage import divided
 from curator_core.errors import OutputError, StageError, UnpicklableOutputError
 from curator_core.interrupts import reraise_interrupt
-from curator_core.isolate import isolate_rows
+from curator_core.isolate import can_isolate, isolate
 from curator_core.lineage import adopt, adopt_one, check_output
 from curator_core.memory_pressure import is_out_of_memory, release_memory
 from curator_core.quarantine import record_for_bad_record, record_for_task
@@ -27,13 +27,10 @@ from curator_core.quarantine.payload import refused_rows
 from curator_core.recording import Recording
 from curator_core.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.stage_types import is_known, is_table, task_types
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch, Task, concat_tables, source_id, take_rows
+from curator_core.tasks import TableBatch, Task, concat_tables, source_id, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-
-    import pyarrow as pa
 
     from curator_core.ledger.run_ledger import StageProgress
     from curator_core.quarantine import QuarantineRecord
@@ -270,7 +267,7 @@ class StageRunner:
             self.stats.add(failures=1)
             if is_out_of_memory(failure):
                 release_memory(failure)
-            can_divide = len(batch) > 1 or (not emitted and self._can_halve(batch[0]))
+            can_divide = len(batch) > 1 or (not emitted and can_isolate(self.stage, batch[0]))
             if attempt == tries(self._policy, failure, can_divide=can_divide, is_part=is_part):
                 yield from self._give_up(batch, failure, attempts=attempt, emitted=emitted)
                 return
@@ -349,49 +346,18 @@ class StageRunner:
                 yield from self._process(half, is_part=len(half) > 1)  # alone, a task gets all its tries
             return
         (task,) = batch
-        if not emitted and self._can_halve(task) and is_worth_isolating(error, self._policy):
+        if not emitted and can_isolate(self.stage, task) and is_worth_isolating(error, self._policy):
             assert isinstance(task, TableBatch)
             yield from self._isolate(task, error, attempts)
             return
         record = record_for_task(self.stage.name, task, error, attempts=attempts, worker=self._worker)
         self._settle(record, task, cause=error)
 
-    def _can_halve(self, task: Task[Any]) -> bool:
-        return isinstance(task, TableBatch) and task.num_rows > 1 and _may_be_row_wise(self.stage)
-
     def _isolate(self, task: TableBatch, error: BaseException, attempts: int) -> Iterator[Task[Any]]:
         """Process a failing table in parts, so that only guilty rows are lost."""
-        tables: list[pa.Table] = []
-        total = Recording()
-        blamed: list[tuple[TableBatch, BaseException]] = []
-        is_row_wise = True
-
-        def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
-            nonlocal is_row_wise
-            recording = Recording()
-            output = self._timed(recording, lambda: as_one_table([self.stage.process(part)]))
-            if output is not None and not isinstance(output, TableBatch):
-                is_row_wise = is_row_wise and self.stage.row_wise is True
-                raise StageError(f"row-wise stage {self.stage.name!r} returned {_count(output)}, not a table batch")
-            if output is not None:
-                check_output(output, stage=self.stage.name)
-            is_row_wise = is_row_wise and (self.stage.row_wise is True or _is_row_for_row(part, output))
-            return output, recording
-
-        def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
-            output, recording = outcome
-            total.merge(recording)
-            if output is not None and output.num_rows:
-                tables.append(output.data)
-
-        def blame(part: TableBatch, cause: BaseException) -> None:
-            blamed.append((part, cause))
-
         with self._turn:
-            isolate_rows(task, error, call=call, accept=accept, blame=blame)
-        if not is_row_wise:  # what a part came to is not what its rows would have come to in the whole table
-            tables, total, blamed = [], Recording(), [(task, error)]
-        for ordinal, (part, cause) in enumerate(blamed):
+            found = isolate(self.stage, task, error, self._timed)
+        for ordinal, (part, cause) in enumerate(found.blamed):
             is_part = part.num_rows < task.num_rows
             record = record_for_task(
                 self.stage.name,
@@ -403,9 +369,9 @@ class StageRunner:
                 ordinal=ordinal,
             )
             self._settle(record, part, cause=cause)
-        self._keep(total, [task])
-        if tables:
-            yield from adopt(task, task.with_data(concat_tables(tables)), stage=self.stage.name)
+        self._keep(found.recording, [task])
+        if found.tables:
+            yield from adopt(task, task.with_data(concat_tables(found.tables)), stage=self.stage.name)
 
     def _settle(self, record: QuarantineRecord, task: Task[Any] | None, *, cause: BaseException | None) -> None:
         """Apply the policy to a task or record that cannot be processed."""
@@ -418,22 +384,6 @@ class StageRunner:
             self._state.skip(record)
             return
         self._state.quarantine(record, task)
-
-
-def _may_be_row_wise(stage: ProcessingStage[Any, Any]) -> bool:
-    """Return whether it makes sense to give a stage parts of a table: it says so, or may be making tables of tables."""
-    if stage.row_wise is not None:
-        return stage.row_wise
-    made = task_types(stage)[1]
-    return not stage.writes_files and (is_table(made) or not is_known(made))
-
-
-def _is_row_for_row(part: TableBatch, output: TableBatch | None) -> bool:
-    """Return whether a part of a table came out with a row for each of its own."""
-    if output is None or output.num_rows != part.num_rows:
-        return False
-    places = [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in part.columns and name in output.columns]
-    return all(part.data.column(name).to_pylist() == output.data.column(name).to_pylist() for name in places)
 
 
 @dataclass(slots=True)
