@@ -17,7 +17,7 @@ from curator_core.errors import DataError
 from curator_video.audio_track import sound_pieces
 from curator_video.clip_copy import BITEXACT
 from curator_video.decoding import decode_frames
-from curator_video.display import as_shown, bits_per_sample, shown_size
+from curator_video.display import USUAL_BITS, as_shown, bits_per_sample, shown_size
 from curator_video.opening import open_video
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _ENCODERS: dict[VideoCodec, tuple[str, dict[str, str]]] = {
 _TICK_S = Fraction(1, 90_000)
 """Times are counted in this: the ticks of some files are whole frames, and clips may begin between them."""
 _SOUND_RATE = 48_000
-_USUAL_BITS, _MOST_BITS = 8, 10
+_MOST_BITS = 10
 
 
 def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: VideoCodec, crf: int, threads: int) -> int:
@@ -158,7 +158,7 @@ def _video_stream(
     """
     bits = bits_per_sample(picture)
     name, options = _ENCODERS[codec]
-    pixels = "yuv420p" if bits <= _USUAL_BITS else "yuv420p10le"
+    pixels = "yuv420p" if bits <= USUAL_BITS else "yuv420p10le"
     if bits > _MOST_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
         raise DataError(
             f"the video has {bits} bits a sample, which {name} does not keep; use codec: av1, which keeps "

@@ -44,6 +44,7 @@ _MISSING_S = 0.5
 _STEPS_BACK_S = (0.0, 2.0, 10.0, math.inf)
 """How far before a time to look for a key frame; formats without an index only guess where one is."""
 _BEFORE_ALL_S = 1.0
+"""How far before the first frame to go for the beginning of a file without an index."""
 _SKIPPERS = frozenset({"h264", "hevc", "mpeg4", "mpeg2video", "mpeg1video"})
 """Decoders that can be told on the way to leave frames out. Others, such as libdav1d, then never stop to."""
 
@@ -140,14 +141,11 @@ def check_packet(packet: Packet[Any], video: OpenVideo) -> None:
         raise DataError("a packet of the file is damaged or cut off", source=video.uri)
 
 
-def seek_steps(video: OpenVideo, time_s: float) -> Iterator[float]:
-    """Go to the key frame before a time, then further and further back, as long as the caller is not content.
-
-    Yields where it went, in seconds; where it is not positive, there is nothing further back.
-    """
+def seek_steps(video: OpenVideo, time_s: float) -> Iterator[None]:
+    """Go to the key frame before a time, then further and further back, as long as the caller goes on asking."""
     for back_s in _STEPS_BACK_S:
         seek_to(video, time_s - back_s)
-        yield time_s - back_s
+        yield
         if time_s <= back_s:
             return
 
@@ -226,7 +224,7 @@ def _packets(video: OpenVideo, time_s: float) -> Iterator[Packet[Any]]:
 
 
 def _decode(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
-    """Decode from where the file is. Frames that no other needs and that are replaced before ``needed`` go missing."""
+    """Decode from where the file is, without frames that no other needs and that are replaced before ``needed``."""
     context = video.stream.codec_context
     first_pts, frame_s = video.first_pts, video.frame_s
     ticks, seconds = video.time_base.denominator, video.time_base.numerator

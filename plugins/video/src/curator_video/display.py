@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from av.video.frame import VideoFrame
     from av.video.reformatter import VideoReformatter
 
-__all__ = ["Orientation", "as_shown", "bits_per_sample", "orientation_of", "shown_size", "side_data"]
+__all__ = ["USUAL_BITS", "Orientation", "as_shown", "bits_per_sample", "orientation_of", "shown_size", "side_data"]
 
-_USUAL_BITS = 8
+USUAL_BITS = 8
+"""Bits of a sample in most videos."""
 _SLANT = 0.01
 """A picture turned by more than about so many radians beside a right angle is left as it is stored."""
 
@@ -98,7 +99,7 @@ def as_shown(
 def _turned(picture: VideoFrame, size: tuple[int, int], orientation: Orientation) -> VideoFrame:
     """Turn each plane by itself: colours and bits stay as they are."""
     turned = av.VideoFrame(*size, picture.format.name)
-    kind = np.dtype(np.uint8 if bits_per_sample(picture) <= _USUAL_BITS else np.uint16)
+    kind = np.dtype(np.uint8 if bits_per_sample(picture) <= USUAL_BITS else np.uint16)
     for source, target in zip(picture.planes, turned.planes, strict=True):
         rows = np.frombuffer(memoryview(source), kind).reshape(source.height, -1)[:, : source.width]
         if orientation.is_transposed:

@@ -28,10 +28,11 @@ __all__ = ["OpenVideo", "open_video", "quieten_ffmpeg"]
 
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf,gif"
 """Play lists (HLS, DASH, concat) are not among them: they would make FFmpeg open other files."""
+# What FFmpeg calls the formats that need care: see the properties of OpenVideo.
 _SEQUENTIAL = frozenset({"mpeg", "mpegvideo"})
 _WITHOUT_INDEX = frozenset({"mpegts", *_SEQUENTIAL})
 _COUNT_FROM_ZERO = frozenset({"matroska,webm", "asf"})
-_HAS_EMPTY_PACKETS = "avi"
+_AVI = "avi"
 _ALIGNED = 2
 """How many times as many pixels as are shown a decoder may allocate: sizes are rounded up to whole blocks."""
 _ERRORS = (av.FFmpegError, ValueError, UnicodeError, OverflowError)
@@ -123,7 +124,7 @@ def open_video(clip: Clip, limits: VideoLimits, *, threads: int = 1) -> Iterator
                 stream.thread_type = "AUTO"
             what = "decoded"
             video = OpenVideo(container, stream, clip.uri, deadline, stream.start_time or 0)
-            if container.format.name == _HAS_EMPTY_PACKETS:
+            if container.format.name == _AVI:
                 _find_first_frame(video)
             yield video
     except _ERRORS as error:
