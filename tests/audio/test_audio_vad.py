@@ -222,7 +222,7 @@ class Seen(ProcessingStage):
     def process(self, task):
         import os
 
-        self.log.append((task.task_id, task.num_rows, len(os.listdir(self.folder))))  # noqa: PTH208
+        self.log.append((task.task_id, task.num_rows, len(os.listdir(self.folder))))  # noqa: PTH208 - names alone
         return task
 
 
@@ -255,11 +255,11 @@ class FailsOnce(ProcessingStage):
 
     name = "fails_once"
 
-    def __init__(self, mended: str) -> None:
-        self.mended = mended
+    def __init__(self, fixed: str) -> None:
+        self.fixed = fixed
 
     def process(self, task):
-        if task.task_id.endswith("/1") and not Path(self.mended).exists():
+        if task.task_id.endswith("/1") and not Path(self.fixed).exists():
             raise ValueError("not yet")
         return task
 
@@ -270,22 +270,22 @@ def test_a_run_that_fails_within_a_recording_resumes_as_if_it_had_not(tmp_path):
     for name in "ab":
         (sounds / f"{name}.flac").write_bytes(encoded(np.tile(TALK, (3, 1)), 16_000, "flac"))
 
-    def run_to(name, mended, **options):
+    def run_to(name, fixed, **options):
         stages = [
             ReadFolder(str(sounds), with_bytes=True, block_bytes=1),
             Vad(task_s=3.0),
-            FailsOnce(str(mended)).with_(on_error="raise", max_attempts=1),
+            FailsOnce(str(fixed)).with_(on_error="raise", max_attempts=1),
             WriteManifest(str(tmp_path / name), columns=["segment_start_s"]),
         ]
         Pipeline("segments", stages=stages).run(LocalExecutor(), run_dir=tmp_path / f"{name}-run", **options)
         return {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
 
-    mended = tmp_path / "mended"
+    fixed = tmp_path / "fixed"
     with pytest.raises(StageError, match="not yet"):
-        run_to("resumed", mended)
-    mended.touch()
-    resumed = run_to("resumed", mended, resume=True)
-    assert resumed == run_to("resumed", mended)  # afresh, to the same place
+        run_to("resumed", fixed)
+    fixed.touch()
+    resumed = run_to("resumed", fixed, resume=True)
+    assert resumed == run_to("resumed", fixed)  # afresh, to the same place
     assert len([name for name in resumed if name.endswith("jsonl")]) > 4
 
 

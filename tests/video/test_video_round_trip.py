@@ -124,11 +124,12 @@ def test_each_sound_is_heard_at_its_time(tmp_path, kind):
         assert heard(path, 0.7, 1.9) == pytest.approx([0.05, 0.55, 1.05], abs=0.0011)
 
 
-@pytest.mark.parametrize("kind", [each for each in SOUNDS if each.suffix != ".avi"], ids=lambda kind: kind.name)
+# Neither AVI nor, for PCM, QuickTime files say when a packet is heard: a gap is not in them.
+@pytest.mark.parametrize(
+    "kind", [each for each in SOUNDS if not each.sound.startswith("pcm")], ids=lambda kind: kind.name
+)
 def test_silence_stands_in_where_sound_is_missing(tmp_path, kind):
     path = make_coded(tmp_path / f"a{kind.suffix}", kind, sound_gap=(0.6, 1.6))
-    if kind.name == "pcm-mov":
-        pytest.skip("QuickTime files have no times for samples of PCM: the gap is not in the file")
     assert heard(path) == pytest.approx([0.25, 1.75, 2.25], abs=0.0011)
     assert heard(path, 1.0, 2.4) == pytest.approx([0.75, 1.25], abs=0.0011)
 

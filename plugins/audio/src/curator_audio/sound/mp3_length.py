@@ -73,4 +73,4 @@ def _header(data: bytes, at: int) -> _Header | None:
     version, bit_rate, rate = data[at + 1] >> 3 & 3, data[at + 2] >> 4, data[at + 2] >> 2 & 3
     if version == 1 or bit_rate in (0, 15) or rate == 3:  # noqa: PLR2004 - values that no frame has
         return None
-    return _Header((version, rate), is_mpeg1=version == 3, is_mono=data[at + 3] >> 6 == 3)  # noqa: PLR2004
+    return _Header((version, rate), is_mpeg1=version == 3, is_mono=data[at + 3] >> 6 == 3)  # noqa: PLR2004 - marks
