@@ -100,7 +100,7 @@ def test_durations_of_odd_types(corpus):
     manifest = write(
         corpus,
         {"audio_filepath": "clips/b.flac", "offset": "0.5", "duration": "1"},
-        {"audio_filepath": "clips/b.flac", "offset": "later", "duration": 1},
+        {"audio_filepath": "clips/b.flac", "offset": "later", "duration": "1"},
     )
     result, rows = read(manifest)
     assert [(row["offset_s"], row["duration_s"]) for row in rows] == [(0.5, 1.0)]

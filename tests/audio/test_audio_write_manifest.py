@@ -62,7 +62,7 @@ def test_references_name_the_files_where_they_are(tmp_path, monkeypatch):
     result, _ = _write(WriteManifest("out", audio="references", keep_provenance=True), batch)
     path = str(tmp_path / "a.wav")
     assert lines_of(tmp_path / "out") == [
-        {"audio_filepath": path, "duration": 2.0, "offset": None, "_source": "0.bin", "_row": 0},
+        {"audio_filepath": path, "duration": 2.0, "_source": "0.bin", "_row": 0},
         {"audio_filepath": path, "duration": 1.0, "offset": 0.5, "_source": "1.bin", "_row": 0},
     ]
     assert [record.message for record in result.quarantined] == ["the row names no file"]

@@ -17,6 +17,7 @@ from curator_core.quarantine.retry import retry_quarantined
 OLD_RUN = Path(__file__).parent / "old_run"
 MODIFIED_NS = 1_767_225_600 * 10**9
 DONE_WHEN_KILLED = 2
+NUMBERS = 2
 LEFT_OUT = ("busy_fraction", "workers", "queue_peak", "process_time_s", "setup_time_s", "retries", "failures")
 
 pytestmark = pytest.mark.skipif(
@@ -66,19 +67,26 @@ def dropped_rows(folder):
     return {path.name: pq.read_table(path).to_pylist() for path in Path(folder).glob("run/dropped/*/*")}
 
 
-def check_the_end(result):
-    """Compare everything with what the old version left when nobody disturbed it."""
+def check_the_end(result, *, numbers_read_by="text.read_jsonl"):
+    """Compare everything with what the old version left when nobody disturbed it.
+
+    The numbers in ``2.jsonl`` are no text: the old version let the filter refuse them, that of today the reader.
+    """
     expected = json.loads((OLD_RUN / "finished/run/result.json").read_text())
+    rows = {stage["name"]: [stage["rows_in"], stage["rows_out"]] for stage in expected["stages"]}
+    if numbers_read_by == "text.read_jsonl":
+        rows["text.read_jsonl"][1] -= NUMBERS
+        rows["text.word_count"][0] -= NUMBERS
     assert files_in("out") == files_in(OLD_RUN / "finished/out")
     assert result.outputs == expected["outputs"]
-    assert [(stage["name"], stage["rows_in"], stage["rows_out"]) for stage in result.to_dict()["stages"]] == [
-        (stage["name"], stage["rows_in"], stage["rows_out"]) for stage in expected["stages"]
-    ]
+    assert {stage["name"]: [stage["rows_in"], stage["rows_out"]] for stage in result.to_dict()["stages"]} == rows
     assert result.dropped == expected["dropped"]
     assert dropped_rows(".") == dropped_rows(OLD_RUN / "finished")
     lines = (OLD_RUN / "finished/run/quarantine/records.jsonl").read_text().splitlines()
-    records = [(record["stage"], record["record_id"]) for record in map(json.loads, lines)]
-    assert sorted((record.stage, record.record_id) for record in result.quarantined) == sorted(records)
+    torn, *numbers = [(record["stage"], record["source"], record["rows"]) for record in map(json.loads, lines)]
+    if numbers_read_by == "text.read_jsonl":
+        numbers = [("text.read_jsonl", source, 1) for _, source, count in numbers for _ in range(count)]
+    assert sorted((each.stage, each.source, each.rows) for each in result.quarantined) == sorted([torn, *numbers])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -98,7 +106,7 @@ def test_a_finished_run_of_an_old_version_is_left_alone(old_run):
     before = files_in("out")
     result = pipeline.run(run_dir="run", resume=True)
     assert result.was_finished
-    check_the_end(result)
+    check_the_end(result, numbers_read_by="text.word_count")
     assert files_in("out") == before
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from curator_core.io.csv import read_csv, write_csv
     from curator_core.io.folder_reader import FolderReader, ReadFiles
     from curator_core.io.folder_writer import FolderWriter
-    from curator_core.io.formats import FORMATS, Format, sniff_columns
+    from curator_core.io.formats import FORMATS, Format
     from curator_core.io.jsonl import read_jsonl, write_jsonl
     from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
     from curator_core.io.list_stage import ListFiles
@@ -50,7 +50,6 @@ _HOME = {
     "read_csv": "csv",
     "read_jsonl": "jsonl",
     "read_parquet": "parquet",
-    "sniff_columns": "formats",
     "write_arrow": "arrow_ipc",
     "write_csv": "csv",
     "write_jsonl": "jsonl",
@@ -80,7 +79,6 @@ __all__ = [
     "read_csv",
     "read_jsonl",
     "read_parquet",
-    "sniff_columns",
     "write_arrow",
     "write_csv",
     "write_jsonl",

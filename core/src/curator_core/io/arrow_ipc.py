@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curator_core.io.limits import Limits
     from curator_core.tasks import FileSlice
 
-__all__ = ["read_arrow", "sniff_arrow", "write_arrow"]
+__all__ = ["look_arrow", "read_arrow", "write_arrow"]
 
 _FILE_MAGIC = b"ARROW1"
 _RECORD_BATCH_BYTES = 16 * 2**20
@@ -88,11 +88,12 @@ def write_arrow(table: pa.Table, path: str) -> int:
         return file.tell()
 
 
-def sniff_arrow(piece: FileSlice) -> list[str]:
+def look_arrow(piece: FileSlice, *, max_bytes: int, limits: Limits) -> dict[str, pa.DataType]:  # noqa: ARG001 - a contract
     """Return the columns of the schema."""
     with open_slice(piece) as file:
-        names = _open(file, piece)[0].schema.names
-    return [own_name(name, taken=names) for name in names]
+        schema = _open(file, piece)[0].schema
+    kinds = {own_name(field.name, taken=schema.names): field.type for field in schema}
+    return {name: kind.value_type if pa.types.is_run_end_encoded(kind) else kind for name, kind in kinds.items()}
 
 
 def _open(file: Any, piece: FileSlice) -> tuple[Any, SealedFile]:

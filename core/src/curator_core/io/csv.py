@@ -18,6 +18,7 @@ from curator_core.io.compression import open_compressed
 from curator_core.io.csv_text import CsvText
 from curator_core.io.filesystems import is_transient, open_slice
 from curator_core.io.foreign_content import check_content, check_not_json_lines
+from curator_core.io.json_rows import is_json
 from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from curator_core.tasks import FileSlice
 
-__all__ = ["read_csv", "sniff_csv", "write_csv"]
+__all__ = ["look_csv", "read_csv", "write_csv"]
 
 _HEADER_BYTES = 2**20
 _BAD_RECORDS_PER_TABLE = 1000
@@ -91,7 +92,9 @@ def write_csv(table: pa.Table, path: str) -> int:
     """
     table = json_ready(table)
     for index, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type):
+        if is_json(field.type):
+            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+        elif pa.types.is_nested(field.type):
             table = table.set_column(index, field.name, json_texts(table.column(index)))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(index, field.name, table.column(index).cast(field.type.value_type))
@@ -101,10 +104,10 @@ def write_csv(table: pa.Table, path: str) -> int:
         return file.tell()
 
 
-def sniff_csv(piece: FileSlice) -> list[str]:
+def look_csv(piece: FileSlice, *, max_bytes: int, limits: Limits) -> dict[str, pa.DataType]:  # noqa: ARG001 - a header has a limit
     """Return the columns named in the header."""
-    header = _header(piece, Limits())
-    return [own_name(name, taken=header) for name in header]
+    header = _header(piece, limits)
+    return {own_name(name, taken=header): pa.string() for name in header}
 
 
 class _Records:

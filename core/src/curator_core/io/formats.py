@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from curator_core.io.json_kinds import Kinds
     from curator_core.io.limits import Limits
     from curator_core.io.paths import FileEntry
 
-__all__ = ["FORMATS", "Format", "format_named", "sniff_columns"]
+__all__ = ["FORMATS", "Format", "format_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Format:
 
     Args:
         name: Name in parameters, and the suffix of its functions.
-        module: Module with ``read_<name>``, ``write_<name>`` and ``sniff_<name>``; imported when first used.
+        module: Module with ``read_<name>``, ``write_<name>`` and ``look_<name>``; imported when first used.
         base_extensions: Extensions of its files; the first is used for writing.
         cut: Where a large file may be cut.
         takes_compression: Whether whole files are compressed from outside (``.jsonl.zst``).
@@ -40,6 +41,11 @@ class Format:
     base_extensions: tuple[str, ...]
     cut: Literal["bytes", "row_groups", "nowhere"]
     takes_compression: bool
+
+    @property
+    def has_types(self) -> bool:
+        """Whether a file says of which types its columns are."""
+        return not self.takes_compression
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -54,20 +60,42 @@ class Format:
         columns: Sequence[str] | None = None,
         batch_bytes: int = DEFAULT_BLOCK_BYTES,
         limits: Limits | None = None,
+        types: pa.Schema | None = None,
     ) -> Iterator[pa.Table]:
-        """Yield the tables of a slice."""
-        tables: Iterator[pa.Table] = self._function("read")(
-            piece, columns=columns, batch_bytes=batch_bytes, limits=limits
-        )
-        return tables
+        """Yield the tables of a slice.
 
-    def write(self, table: pa.Table, path: str) -> int:
+        Args:
+            piece: A file, or a part of it.
+            columns: Columns to read; all, where None.
+            batch_bytes: Size of a table.
+            limits: Caps against hostile files.
+            types: Types of the columns in the whole run; what does not fit them is reported. Each file has its own,
+                where None.
+        """
+        options: dict[str, Any] = {"columns": columns, "batch_bytes": batch_bytes, "limits": limits}
+        if self.name == "jsonl":  # the parser needs to know what to look for
+            options["types"] = types
+        tables: Iterator[pa.Table] = self._function("read")(piece, **options)
+        if types is None or self.name == "jsonl":
+            return tables
+        from curator_core.io.conforming import conform
+
+        return conform(tables, types, piece.path, columns)
+
+    def write(self, table: pa.Table, path: str, **options: Any) -> int:
         """Write a table; return the bytes written."""
-        return int(self._function("write")(table, path))
+        return int(self._function("write")(table, path, **options))
 
-    def sniff(self, piece: FileSlice) -> list[str]:
-        """Return the columns of a file, looking only at its beginning or its footer."""
-        return list(self._function("sniff")(piece))
+    def look(self, piece: FileSlice, *, max_bytes: int, limits: Limits) -> Kinds | dict[str, pa.DataType]:
+        """Return the columns of a file: their types, or for JSON lines the kinds of values that some records have.
+
+        Args:
+            piece: The file.
+            max_bytes: How much of it is read, where it has no header or footer that says it.
+            limits: Caps against hostile files.
+        """
+        found: Kinds | dict[str, pa.DataType] = self._function("look")(piece, max_bytes=max_bytes, limits=limits)
+        return found
 
     def plan(self, entries: Iterable[FileEntry], *, block_bytes: int) -> Iterator[tuple[FileSlice, ...]]:
         """Cut files of this format into units of work."""
@@ -109,14 +137,6 @@ def format_named(name: str) -> Format:
     if name not in FORMATS:
         raise UnknownNameError("file format", name, FORMATS, fix=f"known: {', '.join(FORMATS)}")
     return FORMATS[name]
-
-
-def sniff_columns(entry: FileEntry, format: str) -> list[str] | None:  # noqa: A002 - the word users know
-    """Return the columns of a file, or None where it cannot be read: the run will report why."""
-    try:
-        return format_named(format).sniff(_whole(entry)) or None
-    except Exception:  # noqa: BLE001 - a courtesy before the run, which will meet the same error and report it
-        return None
 
 
 def _whole(entry: FileEntry) -> FileSlice:

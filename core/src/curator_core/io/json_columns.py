@@ -6,6 +6,7 @@ exact as a float. Any other mixture becomes text: strings stay as they are, othe
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,16 @@ from curator_core.io.limits import MAX_NESTING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["CELL_BYTES", "EXACT_FLOAT", "Shape", "columns_from_records", "is_too_deep", "nesting", "shape_of"]
+__all__ = [
+    "CELL_BYTES",
+    "EXACT_FLOAT",
+    "Shape",
+    "columns_from_records",
+    "is_too_deep",
+    "json_text",
+    "nesting",
+    "shape_of",
+]
 
 EXACT_FLOAT = 2**53
 """Integers beyond this are not all representable as floats."""
@@ -82,6 +92,18 @@ def columns_from_records(
         cells_left -= shape.cells
         columns[key] = _column(values)
     return columns
+
+
+def json_text(value: Any) -> str:
+    """Return a decoded value as compact JSON, integers of any size included.
+
+    >>> json_text({"a": [2**70]})
+    '{"a":[1180591620717411303424]}'
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def nesting(value: Any) -> int:
@@ -157,5 +179,5 @@ def _list(values: list[Any]) -> pa.Array:
 
 
 def _text(values: list[Any]) -> pa.Array:
-    texts = [value if value is None or type(value) is str else orjson.dumps(value).decode() for value in values]
+    texts = [value if value is None or type(value) is str else json_text(value) for value in values]
     return pa.array(texts, pa.string())

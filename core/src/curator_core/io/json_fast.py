@@ -17,16 +17,15 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, is_too_deep, shape_of
+from curator_core.io.json_lines import LineIndex
 from curator_core.io.limits import MAX_NESTING
 from curator_core.io.memory_claims import count_fields
 from curator_core.io.utf8_check import is_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from curator_core.io.json_lines import LineIndex
-
-__all__ = ["FastParser"]
+__all__ = ["FastParser", "cut_by_memory", "parse_typed"]
 
 T = TypeVar("T")
 
@@ -96,6 +95,30 @@ class FastParser:
             return _read(block)
         except pa.ArrowInvalid:
             return None
+
+
+def cut_by_memory(types: pa.Schema, block: bytes, lines: LineIndex, *, max_bytes: int) -> Iterator[LineIndex]:
+    """Yield the lines of a block in parts whose columns fit into memory, most of their values being null."""
+    count = max(1, min(len(lines), -(-_most_bytes(types, block, lines) // max_bytes)))
+    for part in range(count):
+        chosen = slice(part * len(lines) // count, (part + 1) * len(lines) // count)
+        yield lines if count == 1 else LineIndex(lines.starts[chosen], lines.ends[chosen], lines.all_objects)
+
+
+def parse_typed(block: bytes, lines: LineIndex, types: pa.Schema) -> pa.Table | None:
+    """Return records of a block in columns of these types, or None where a record-by-record look is needed."""
+    if not lines.all_objects:
+        return None
+    first, last = int(lines.starts[0]), int(lines.ends[-1])
+    text = block if len(block) - (last - first) <= 1 else block[first:last]
+    lines = LineIndex(lines.starts - first, lines.ends - first, all_objects=True) if first else lines
+    if not is_utf8(text) or not _is_shallow(text, lines):
+        return None
+    try:
+        table = _read(text, types)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return table if table.num_rows == len(lines) and all(map(_is_faithful, table.columns)) else None
 
 
 def _spread(block: bytes, lines: LineIndex) -> list[bytes]:

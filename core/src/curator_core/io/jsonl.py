@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import pyarrow as pa
 
+from curator_core.io.compression import compression_of
 from curator_core.io.foreign_content import check_content, check_not_csv
-from curator_core.io.json_columns import CELL_BYTES, columns_from_records, is_too_deep, shape_of
+from curator_core.io.json_columns import CELL_BYTES, columns_from_records, shape_of
 from curator_core.io.json_fast import FastParser
+from curator_core.io.json_kinds import Kinds, count_kinds, merge_kinds
 from curator_core.io.json_lines import index_lines
+from curator_core.io.json_records import BadLines, decode_record
+from curator_core.io.json_typed import TypedParser
 from curator_core.io.jsonl_writer import write_jsonl
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, MAX_NESTING, Limits
-from curator_core.io.line_blocks import PAYLOAD_BYTES, Block, line_blocks, too_long
-from curator_core.io.provenance import own_name, with_provenance
-from curator_core.recording import BadRecord, current
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.io.line_blocks import Block, line_blocks
+from curator_core.io.provenance import with_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curator_core.io.json_lines import LineIndex
+    from curator_core.io.json_records import Problem
     from curator_core.tasks import FileSlice
 
-__all__ = ["read_jsonl", "sniff_jsonl", "write_jsonl"]
+__all__ = ["look_jsonl", "read_jsonl", "write_jsonl"]
 
 _BOM = b"\xef\xbb\xbf"
-_BAD_RECORDS_PER_BLOCK = 1000
-_SNIFF_BYTES = 4 * 2**20
-_SNIFF_RECORDS = 64
+_LOOK_RECORD_BYTES = 4 * 2**20
+_LOOK_PLACES = 8
 _TABLE_EXPANSION = 4  # memory that a table may take per byte of text, before its records are put into several
 
 
@@ -38,29 +42,35 @@ def read_jsonl(
     columns: Sequence[str] | None = None,
     batch_bytes: int = DEFAULT_BLOCK_BYTES,
     limits: Limits | None = None,
+    types: pa.Schema | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the records that start in a slice of a JSON lines file, one table per ``batch_bytes`` of text.
 
     Every table has ``_source`` (the path) and ``_row`` (byte offset of the record's line, in the decompressed file).
     Blank lines are skipped; CRLF and a byte order mark at the start of the file are tolerated. A line that is not one
-    JSON object in UTF-8, is too long, nests more than 64 levels or has keys beyond ``max_columns`` is reported as a bad
-    record; the others come out. Where few of many keys are in each record, a block becomes several tables.
+    JSON object in UTF-8, has a key twice, is too long, nests more than 64 levels or has keys beyond ``max_columns`` is
+    reported as a bad record; the others come out. Where few of many keys are in each record, a block becomes several
+    tables.
 
-    Types are found per table, from all of its records: null, bool, int64, double, string, list and struct. A missing
-    key is null. Strings stay strings even when they look like dates. Integers mixed with floats become doubles when
-    all are exact; any other mixture, also deep inside lists and objects, becomes text (strings as they are, other
+    With ``types``, every table has these columns, and a record with another key, or a value that is not exactly of its
+    column's type, is a bad record. Integers up to 2**53 are exact as floats.
+
+    Without, types are found per table, from all of its records: null, bool, int64, double, string, list and struct. A
+    missing key is null. Strings stay strings even when they look like dates. Integers mixed with floats become doubles
+    when all are exact; any other mixture, also deep inside lists and objects, becomes text (strings as they are, other
     values as JSON), as do integers beyond 64 bits signed and objects whose keys exceed ``max_columns``. So the
     type of a column depends on how the file is sliced only where its records disagree, or where it is null in a whole
-    slice. Of keys that appear twice in an object the last counts.
+    slice.
 
     Args:
         piece: The file, or a byte range of it.
         columns: Columns to keep; all, where None.
         batch_bytes: Decompressed bytes per table.
         limits: Caps against hostile files.
+        types: Types of the columns, under their names in the file.
     """
     limits = limits or Limits()
-    parser = FastParser(limits.max_columns)
+    parser = FastParser(limits.max_columns) if types is None else TypedParser(types, columns, piece.path, limits)
     for block in line_blocks(piece, block_bytes=batch_bytes, limits=limits):
         data, offset = block.data, block.offset
         if offset == 0 and not data.startswith(b"{"):
@@ -73,31 +83,50 @@ def read_jsonl(
             yield with_provenance(table, piece.path, starts + offset, columns)
 
 
-def sniff_jsonl(piece: FileSlice) -> list[str]:
-    """Return the columns of the first records of a file."""
-    limits = Limits(max_record_bytes=_SNIFF_BYTES, verify=False)
-    blocks = line_blocks(piece, block_bytes=_SNIFF_BYTES, limits=limits)
-    block = next(blocks, None)
-    blocks.close()  # type: ignore[attr-defined]
-    if block is None:
-        return []
-    names: dict[str, None] = {}
-    for line in block.data.removeprefix(_BOM).split(b"\n")[:_SNIFF_RECORDS]:
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue
-        if isinstance(record, dict):
-            names |= dict.fromkeys(record)
-    return [own_name(name) for name in names]
+def look_jsonl(piece: FileSlice, *, max_bytes: int, limits: Limits) -> Kinds:
+    """Count the kinds of the values of some records of a file.
+
+    Args:
+        piece: The file.
+        max_bytes: How much of it is read: all, where it has no more, else as much from several places.
+        limits: ``max_columns`` bounds how many keys are told apart.
+    """
+    kinds = Kinds()
+    limits = replace(limits, max_record_bytes=min(limits.max_record_bytes, _LOOK_RECORD_BYTES), verify=False)
+    for part, part_bytes in _looked_at(piece, max_bytes):
+        with closing(line_blocks(part, block_bytes=part_bytes, limits=limits)) as blocks:  # type: ignore[type-var]
+            block = next(blocks, None)
+        records = [] if block is None else _records(block.data.removeprefix(_BOM), limits)
+        found = count_kinds(records, max_fields=limits.max_columns)
+        kinds = merge_kinds(kinds, found, max_fields=limits.max_columns)
+    return kinds
 
 
-def _parse(block: Block, path: str, parser: FastParser, limits: Limits) -> Iterator[tuple[pa.Table, Any]]:
+def _looked_at(piece: FileSlice, max_bytes: int) -> Iterator[tuple[FileSlice, int]]:
+    """Yield parts of a file at equal distances; a compressed file can only be read from its beginning."""
+    size = piece.file_bytes
+    if size is None or size <= max_bytes or compression_of(piece.path) is not None:
+        yield piece, max_bytes
+        return
+    for place in range(_LOOK_PLACES):
+        start = place * size // _LOOK_PLACES
+        yield replace(piece, start=start, end=start + max_bytes // _LOOK_PLACES), max_bytes
+
+
+def _records(data: bytes, limits: Limits) -> list[dict[str, Any]]:
+    decoded = (decode_record(line, limits) for line in data.split(b"\n"))
+    return [record for record, problem in decoded if problem is None]
+
+
+def _parse(block: Block, path: str, parser: FastParser | TypedParser, limits: Limits) -> Iterator[tuple[pa.Table, Any]]:
     """Yield the records of a block in tables, with the starts of their lines."""
     lines = index_lines(block.data)
     if not len(lines):
         return
     max_bytes = max(limits.expansion_floor_bytes, _TABLE_EXPANSION * len(block.data))
+    if isinstance(parser, TypedParser):
+        yield from parser.parse(block, lines, max_bytes=max_bytes)
+        return
     fits = int((lines.ends - lines.starts).max()) <= limits.max_record_bytes
     table = parser.parse(block.data, lines, max_bytes=max_bytes) if fits else None
     if table is not None:
@@ -127,30 +156,21 @@ def _decode_each(block: Block, lines: LineIndex, path: str, limits: Limits) -> t
     records: list[dict[str, Any]] = []
     kept: list[int] = []
     names: set[str] = set()
-    bad: dict[str, int] = {}
+    bad = BadLines(block, path)
     for index, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
-        record, problem = _decode(block.data[start:end], limits)
+        record, problem = decode_record(block.data[start:end], limits)
         if problem is None and not names.issuperset(record):
             problem = _too_many_columns(names, record, limits)
         if problem is None:
             records.append(record)
             kept.append(index)
-            continue
-        error_type, message = problem
-        bad[error_type] = bad.get(error_type, 0) + 1
-        last_bad = block.offset + start
-        if bad[error_type] <= _BAD_RECORDS_PER_BLOCK:
-            payload = block.data[start : min(end, start + PAYLOAD_BYTES)]
-            current().bad_record(BadRecord(message, path, last_bad, error_type, payload))
-    for error_type, count in bad.items():
-        if count > _BAD_RECORDS_PER_BLOCK:  # a file that is not JSON lines at all must not fill the memory with reports
-            more = count - _BAD_RECORDS_PER_BLOCK
-            message = f"{more:,} more bad lines up to byte {last_bad:,}; is this file JSON lines?"
-            current().bad_record(BadRecord(message, path, last_bad, error_type, rows=more))
+        else:
+            bad.add(start, end, problem)
+    bad.close()
     return records, kept
 
 
-def _too_many_columns(names: set[str], record: dict[str, Any], limits: Limits) -> tuple[str, str] | None:
+def _too_many_columns(names: set[str], record: dict[str, Any], limits: Limits) -> Problem | None:
     """Add the keys of a record to those of its block, where they fit."""
     new = record.keys() - names
     if len(names) + len(new) > limits.max_columns:
@@ -160,18 +180,3 @@ def _too_many_columns(names: set[str], record: dict[str, Any], limits: Limits) -
         )
     names |= new
     return None
-
-
-def _decode(line: bytes, limits: Limits) -> tuple[Any, tuple[str, str] | None]:
-    """Return the record, or the class and description of what is wrong with it."""
-    if len(line) > limits.max_record_bytes:
-        return None, ("RecordTooLong", too_long(limits))
-    try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        return None, ("InvalidJson", f"not valid JSON: {error}")
-    if not isinstance(value, dict):
-        return None, ("NotAnObject", f"a record must be a JSON object, this is {type(value).__name__}")
-    if is_too_deep(line, value):
-        return None, ("NestedTooDeep", f"the record nests more than {MAX_NESTING} levels deep")
-    return value, None

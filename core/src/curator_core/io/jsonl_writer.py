@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import IO, Any, cast
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -11,27 +11,35 @@ import pyarrow.compute as pc
 
 from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
+from curator_core.io.json_rows import inner_arrays, json_lines
+from curator_core.recording import current
 
 __all__ = ["json_ready", "json_texts", "write_jsonl"]
 
 
-def write_jsonl(table: pa.Table, path: str) -> int:
+def write_jsonl(table: pa.Table, path: str, *, write_nulls: bool = False) -> int:
     """Write one JSON object per row; compressed when the extension is ``.gz``, ``.zst``, ``.bz2`` or ``.xz``.
 
     Binary becomes base64 text; dates, times and durations ISO 8601 text; decimals text; NaN and infinities, which JSON
-    does not have, null; a map an object. Every row has every column; null stays null.
+    does not have, null, which is counted; a map an object. A column that keeps JSON text becomes what the text says.
+
+    Args:
+        table: The rows.
+        path: The file.
+        write_nulls: Write nulls, so that every row has every column. Otherwise they are left out, in objects inside
+            columns as well: Arrow cannot tell a key that a record did not have from one that was null.
 
     Returns:
         The bytes written.
     """
-    frame = cast("pl.DataFrame", pl.from_arrow(json_ready(table)))
+    ready = json_ready(table)
+    unwritten = sum(_not_finite(chunk) for column in ready.columns for chunk in column.chunks)
+    if unwritten:
+        current().count(**{"NaN or infinity written as null": unwritten})
     with atomic_output(path) as file:
-        if frame.width:
-            with open_compressed(file, path) as stream:
-                frame.write_ndjson(cast("IO[bytes]", stream))
-        else:  # polars cannot count rows without columns
-            with open_compressed(file, path) as stream:
-                stream.write(b"{}\n" * table.num_rows)
+        with open_compressed(file, path) as stream:
+            for part in json_lines(ready, write_nulls=write_nulls):
+                stream.write(part)
         return file.tell()
 
 
@@ -53,6 +61,13 @@ def json_texts(column: Any) -> Any:
     before, after = len(b'{"v":'), len(b"}")
     texts = [line[before:-after] for line in buffer.getvalue().splitlines()]
     return pa.array(texts, pa.binary(), mask=pc.is_null(column).to_numpy()).cast(pa.string())
+
+
+def _not_finite(array: Any) -> int:
+    """Count the numbers that JSON has not, in lists and objects as well."""
+    if pa.types.is_floating(array.type):
+        return int(len(array) - array.null_count - (pc.sum(pc.is_finite(array)).as_py() or 0))
+    return sum(map(_not_finite, inner_arrays(array)))
 
 
 def _type(kind: pa.DataType) -> pa.DataType:

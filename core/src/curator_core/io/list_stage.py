@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, UnknownNameError
 from curator_core.io.compression import compression_of
-from curator_core.io.formats import format_named, sniff_columns
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.io.formats import format_named
+from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.paths import list_files
 from curator_core.io.splitting import plan_slices
 from curator_core.io.tar_keys import keys_of_files
@@ -20,6 +20,8 @@ from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTa
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
 
     from curator_core.io.paths import FileEntry, RefusedFile
 
@@ -40,9 +42,11 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         block_bytes: Size of a unit of work.
         limit_files: Take only the first so many files.
         splittable: Cut large files without a format at any byte, unless they are compressed.
-        columns: Columns that will be read, checked against the first file before the run.
+        columns: Columns that will be read, checked against the files before the run.
         follow_links: Follow links that lead out of their folder; otherwise they are quarantined.
         with_keys: Give every file a key (:func:`~curator_core.io.tar_keys.keys_of_files`).
+        schema: Types of columns, where they are not to be found out by a look at the files.
+        max_columns: Most columns of a table, nested fields included.
     """
 
     paths: str | list[str]
@@ -54,6 +58,8 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     columns: list[str] | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
     with_keys: bool = field(default=False, kw_only=True)
+    schema: dict[str, Any] | None = field(default=None, kw_only=True)
+    max_columns: int = field(default=Limits().max_columns, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -102,25 +108,51 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         return self.splittable and compression_of(entry.path) is None
 
     def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something, and find the columns in the first file.
+        """Check that the paths match something, and find the columns.
 
         Raises:
-            ConfigError: A path matches nothing.
-            UnknownNameError: A column asked for is not in the first file, whose schema is fixed.
+            ConfigError: A path matches nothing, or columns have types that do not go together.
+            UnknownNameError: A column asked for is in none of the files, whose schema is fixed.
         """
         files = files_before_run(self)
         if self.format is None:
             return None
-        found = sniff_columns(files[0], self.format)
+        types = self.find_types(files)
         if self.columns is None:
-            return None if found is None else [*found, SOURCE_COLUMN, ROW_COLUMN]
-        if found is not None and self.format in _FIXED_SCHEMA:
-            for name in self.columns:
-                if name not in (*found, SOURCE_COLUMN, ROW_COLUMN):
-                    raise UnknownNameError(
-                        f"column of {files[0].path}:", name, found, fix=f"the file has: {', '.join(found)}"
-                    )
+            return None if types is None else [*_names_in_table(types.names), SOURCE_COLUMN, ROW_COLUMN]
+        if types is not None and self.format in _FIXED_SCHEMA:
+            self._check_columns(types.names, files[0])
         return [*(name for name in self.columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]
+
+    def find_types(self, files: Sequence[FileEntry] | None = None) -> pa.Schema | None:
+        """Return the types of the columns as a look at the files finds them; None where no file can be read.
+
+        Args:
+            files: The files, where they are known.
+        """
+        from curator_core.io.column_types import find_types
+
+        if not hasattr(self, "_types"):
+            assert self.format is not None
+            files = files_before_run(self) if files is None else files
+            limits = Limits(max_columns=self.max_columns)
+            self._types = find_types(files, self.format, limits=limits, columns=self.columns, declared=self.schema)
+        return self._types
+
+    def _check_columns(self, found: Sequence[str], first: FileEntry) -> None:
+        for name in self.columns or ():
+            if name not in (*found, SOURCE_COLUMN, ROW_COLUMN):
+                from curator_core.io.column_types import find_types
+
+                types = find_types([first], str(self.format), limits=Limits(max_columns=self.max_columns))
+                there = found if types is None else types.names
+                raise UnknownNameError(f"column of {first.path}:", name, there, fix=f"the file has: {', '.join(there)}")
+
+
+def _names_in_table(names: Sequence[str]) -> list[str]:
+    from curator_core.io.provenance import own_name
+
+    return [own_name(name, taken=names) for name in names]
 
 
 def files_before_run(listing: ListFiles) -> list[FileEntry]:

@@ -13,6 +13,8 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.decompression import StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.foreign_content import unreadable_table
+from curator_core.io.json_kinds import has_empty_object
+from curator_core.io.jsonl_writer import json_ready, json_texts
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
 from curator_core.io.parquet_batches import claimed_bytes, repeating_columns, rows_per_batch, safe_rows, with_types
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
     from curator_core.io.limits import Limits
     from curator_core.tasks import FileSlice
 
-__all__ = ["parquet_group_sizes", "read_parquet", "sniff_parquet", "write_parquet"]
+__all__ = ["look_parquet", "parquet_group_sizes", "read_parquet", "write_parquet"]
 
 _ROW_GROUP_BYTES = 64 * 2**20
+_MAX_STRING_BYTES = 2**31
 _READ_ERRORS = (pa.ArrowException, DataError, OSError, ValueError)
 
 
@@ -144,7 +147,7 @@ def _joined(batches: Iterator[pa.RecordBatch], batch_bytes: int) -> Iterator[pa.
 def write_parquet(table: pa.Table, path: str) -> int:
     """Write a Parquet file (zstd, page checksums and a seal over the whole file); the same table gives the same bytes.
 
-    An object without any fields, which Parquet cannot store, is written as the text ``{}``.
+    A column with objects that have no fields, which Parquet cannot store, is written as JSON text.
 
     Returns:
         The bytes written.
@@ -174,11 +177,11 @@ def parquet_group_sizes(piece: FileSlice) -> list[int] | None:
         return None  # reading it will report why
 
 
-def sniff_parquet(piece: FileSlice) -> list[str]:
-    """Return the columns named in the footer."""
+def look_parquet(piece: FileSlice, *, max_bytes: int, limits: Limits) -> dict[str, pa.DataType]:  # noqa: ARG001 - a contract
+    """Return the columns that the footer names."""
     with open_slice(piece) as file:
-        names = _open(_sealed(file, piece), piece).schema_arrow.names
-    return [own_name(name, taken=names) for name in names]
+        schema = _open(_sealed(file, piece), piece).schema_arrow
+    return {own_name(field.name, taken=schema.names): field.type for field in schema}
 
 
 def _sealed(file: Any, piece: FileSlice) -> SealedFile:
@@ -216,8 +219,12 @@ def _compressed_bytes(group: Any) -> int:
 
 
 def _storable(table: pa.Table) -> pa.Table:
+    """Return the table as every part of a run has it: text is text, and what Parquet has no type for is JSON text."""
     for index, field in enumerate(table.schema):
-        if pa.types.is_struct(field.type) and field.type.num_fields == 0:
-            text = ["{}" if value.is_valid else None for value in table.column(index)]
-            table = table.set_column(index, field.name, pa.array(text, pa.string()))
+        column = table.column(index)
+        if pa.types.is_large_string(field.type) and column.nbytes < _MAX_STRING_BYTES:  # as stages on polars leave it
+            table = table.set_column(index, field.with_type(pa.string()), column.cast(pa.string()))
+        elif has_empty_object(field.type):
+            texts = json_texts(json_ready(table.select([index])).column(0)).cast(pa.json_(pa.string()))
+            table = table.set_column(index, field.name, texts)
     return table

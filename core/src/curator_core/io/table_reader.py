@@ -33,17 +33,37 @@ class ReadTable(PieceReader):
         batch_bytes: Size of a table.
         limits: Caps against hostile files.
         batch_type: Type of task to make.
+        files: Stage that lists the files. With it, :meth:`preflight` finds one type for each column of all files;
+            without, every file has its own.
+        types: Types of the columns, as :meth:`preflight` found them: a run that is resumed must have found the same.
     """
 
     format: str
     columns: list[str] | None = field(default=None, kw_only=True)
+    files: ListFiles | None = field(default=None, kw_only=True)
+    types: dict[str, str] | None = field(default=None, kw_only=True)
+
+    version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
         format_named(self.format)
+        self.run_schema: pa.Schema | None = None  # beside the constructor: it is found, not given
+
+    def preflight(self) -> Sequence[str] | None:
+        """Find the types of the columns, for all workers."""
+        if self.files is not None:
+            self.run_schema = self.files.find_types()
+            self.types = None if self.run_schema is None else {each.name: str(each.type) for each in self.run_schema}
+        return None
 
     def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+        return self.read_columns(piece, self.columns)
+
+    def read_columns(self, piece: FileSlice, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        """Yield the tables of a file or of a piece of one, with the types of the run."""
         reader = format_named(self.format)
-        return reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
+        options = {"batch_bytes": self.batch_bytes, "limits": self.limits, "types": self.run_schema}
+        return reader.read(piece, columns=columns, **options)  # type: ignore[arg-type]
 
     def outputs(self) -> Columns:
         return _with_provenance_names(self.columns)
@@ -69,6 +89,7 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included, against records that each have keys of their own.
         verify: Check compressed files to their end before the first row comes out (see :class:`Decompressor`).
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     paths: str | list[str]
@@ -80,14 +101,17 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
     max_columns: int = field(default=Limits().max_columns, kw_only=True)
     verify: bool = field(default=True, kw_only=True)
+    schema: dict[str, Any] | None = field(default=None, kw_only=True)
 
     format: ClassVar[str] = "jsonl"
     batch_type: ClassVar[type[TableBatch]] = TableBatch
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        listing = self._listing()
         reader = ReadTable(
             self.format,
+            files=listing,
             columns=self.columns,
             batch_bytes=self.block_bytes,
             limits=Limits(
@@ -98,7 +122,7 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             ),
             batch_type=self.batch_type,
         )
-        return [self._listing(), reader.with_(name=self.name)]
+        return [listing, reader.with_(name=self.name)]
 
     def outputs(self) -> Columns:
         return _with_provenance_names(self.columns)
@@ -115,6 +139,8 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
             limit_files=self.limit_files,
             follow_links=self.follow_links,
             columns=self.columns,
+            schema=self.schema,
+            max_columns=self.max_columns,
         )
         return listing.with_(name=f"{self.name}.files")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from curator_core.errors import ConfigError
 from curator_core.io.folder_writer import FolderWriter
@@ -50,6 +50,7 @@ class TableWriter(FolderWriter):
     max_file_bytes: int | None = field(default=None, kw_only=True)
 
     format: ClassVar[str] = "jsonl"
+    version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
         kind = format_named(self.format)
@@ -74,8 +75,19 @@ class TableWriter(FolderWriter):
         sizes = {}
         for number, part in enumerate(parts):
             path = self.file_path(self.file_name(task.task_id, number if len(parts) > 1 else None))
-            sizes[path] = format_named(self.format).write(part, path)
+            sizes[path] = format_named(self.format).write(part, path, **self.write_options())
         return self.written(task, sizes, rows=table.num_rows)
+
+    def write_options(self) -> dict[str, Any]:
+        """Return what the format's writing function is to be told besides."""
+        return {}
+
+    def finish(self) -> None:
+        """Warn where the files of the run cannot be read as one table."""
+        if format_named(self.format).has_types:
+            from curator_core.io.part_types import warn_of_differences
+
+            warn_of_differences(self.path, self.format)
 
     def file_name(self, task_id: str, number: int | None = None) -> str:
         """Return the name of the file that a task is written to, or of one of several."""

@@ -72,8 +72,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the manifests, read their lines, and find the files."""
-        lines = ReadTable("jsonl", batch_bytes=self.block_bytes, batch_type=AudioBatch)
-        return [self._listing(), lines.with_(name=f"{self.name}.lines"), self._rows().with_(name=self.name)]
+        listing = self._listing()
+        lines = ReadTable("jsonl", files=listing, batch_bytes=self.block_bytes, batch_type=AudioBatch)
+        return [listing, lines.with_(name=f"{self.name}.lines"), self._rows().with_(name=self.name)]
 
     def outputs(self) -> Columns:
         return self._rows().outputs()

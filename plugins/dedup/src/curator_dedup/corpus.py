@@ -95,12 +95,22 @@ class Corpus:
         files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
         read = ReadHeld(
             self.format_name,
+            files=self._typing(chosen),
             columns=chosen,
             batch_bytes=self.block_bytes,
             corpus_name=self.name,
             held_columns=self.held_columns,
         )
         return [files.with_(name=f"{name}.files"), read.with_(name=name)]
+
+    def _typing(self, chosen: list[str] | None) -> ListFiles:
+        """Return the listing that finds the types of what a pass reads and holds; equal passes share it."""
+        columns = None
+        if chosen is not None and (not self.name or self.held_columns is not None):
+            columns = list(dict.fromkeys([*chosen, *(self.held_columns or ())]))
+        files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=columns)
+        shared: ListFiles = self._facts.setdefault(f"typing {columns}", files)
+        return shared
 
     def batches(self, columns: list[str]) -> Iterator[TableBatch]:
         """Yield the documents outside any pipeline; what is wrong with them was told when they were first read."""
@@ -118,7 +128,7 @@ class Corpus:
         return WriteDocuments(path, file_format=self.format_name, compression=compression).with_(name=name)  # type: ignore[arg-type]
 
     def _found(self) -> dict[str, Any]:
-        if not self._facts:
+        if "format" not in self._facts:
             extensions = [each for kind in FORMATS.values() for each in kind.extensions]
             # The stage that reads them reports what must not be read.
             entries = list_files(self.paths, extensions=extensions, on_refused=lambda _: None)

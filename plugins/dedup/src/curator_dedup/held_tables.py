@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from curator_core.io.formats import format_named
 from curator_core.io.provenance import PROVENANCE_COLUMNS
 from curator_core.io.table_reader import ReadTable
 from curator_core.recording import current
@@ -55,6 +54,8 @@ class ReadHeld(ReadTable):
         batch_bytes: Size of a table.
         limits: Caps against hostile files.
         batch_type: Type of task to make.
+        files: Stage that lists the files, for the types of the columns.
+        types: Types of the columns, as they were found.
         corpus_name: What the corpus is held under, where it is.
         held_columns: Columns that are held: those that some pass needs; all, where None.
     """
@@ -71,9 +72,7 @@ class ReadHeld(ReadTable):
         if tables is None:
             recording = current()
             bad_records = len(recording.bad_records)
-            reader = format_named(self.format)
-            options: dict[str, Any] = {"batch_bytes": self.batch_bytes, "limits": self.limits}
-            tables = list(reader.read(piece, columns=self.held_columns, **options))
+            tables = list(self.read_columns(piece, self.held_columns))
             if len(recording.bad_records) == bad_records:  # a bad record is to be told in every pass
                 held[piece] = tables
         for table in tables:

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from curator_core.errors import ConfigError, DataError
+from curator_core.io.column_types import join_types
 from curator_core.io.formats import format_named
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.list_stage import ListFiles
@@ -100,6 +101,7 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        listing = self._listing()
         reader = _ReadBlend(
             formats={name: each.format for name, each in self.sources.items()},
             columns=self.columns,
@@ -108,8 +110,9 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
             shuffle=self.shuffle,
             seed=self.seed,
             block_bytes=self.block_bytes,
+            listing=listing,
         )
-        return [self._listing(), reader.with_(name=self.name)]
+        return [listing, reader.with_(name=self.name)]
 
     def outputs(self) -> Columns:
         own = [each for each in self.columns or () if each not in (SOURCE_COLUMN, ROW_COLUMN)]
@@ -163,6 +166,11 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
         more = (self.blend.source_column, self.blend.copy_column)
         return [*found, *(each for each in more if each is not None)]
 
+    def find_types(self) -> pa.Schema | None:
+        """Return the types that the columns have in all sources together; None where no file can be read."""
+        found = (self._files(name).find_types() for name in self.blend.sources)
+        return join_types(found, f"the sources of {self.blend.name} do not fit together")
+
     def _files(self, name: str) -> ListFiles:
         source = self.blend.sources[name]
         links = self.blend.follow_links
@@ -181,8 +189,19 @@ class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
     shuffle: bool
     seed: int
     block_bytes: int
+    listing: _ListBlend
+    types: dict[str, str] | None = None
 
     thread_safe: ClassVar[bool] = True
+    version: ClassVar[str] = "2"
+
+    def __post_init__(self) -> None:
+        self._schema: pa.Schema | None = None
+
+    def preflight(self) -> Sequence[str] | None:
+        self._schema = self.listing.find_types()
+        self.types = None if self._schema is None else {each.name: str(each.type) for each in self._schema}
+        return None
 
     def outputs(self) -> Columns:
         added = [each for each in (self.source_column, self.copy_column) if each is not None]
@@ -195,6 +214,7 @@ class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
         tables = []
         for (name, rate), own in pieces.items():
             reader = ReadTable(self.formats[name], columns=self.columns, batch_bytes=self.block_bytes)
+            reader.run_schema = self._schema
             for batch in reader.process(FileGroupTask(data=tuple(own))):
                 tables += self._drawn(batch, name, rate)
         if not tables:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WriteRouted", "folder_of"]
 
-_WRITERS = {"jsonl": WriteJsonl, "parquet": WriteParquet}
+_WRITERS: dict[str, type[TableWriter]] = {"jsonl": WriteJsonl, "parquet": WriteParquet}
 _NULL, _EMPTY = "(null)", "(empty)"  # brackets are quoted, so no value is called that
 _LONGEST_NAME = 150
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.io.formats import format_named, sniff_columns
+from curator_core.io.formats import format_named
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.piece_reader import PieceReader
 from curator_core.recording import Recording
@@ -38,6 +38,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         columns: Columns that will be read.
+        limits: Caps against hostile files.
     """
 
     path: str
@@ -46,6 +47,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     limit_files: int | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
+    limits: Limits = field(default=Limits(), kw_only=True)
 
     def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:
         """Yield the units of work, in the order of the splits and files."""
@@ -55,11 +57,25 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the dataset is there, and find its columns in the first file."""
+        types = self.find_types()
+        names = self.columns if self.columns is not None or types is None else types.names
+        return None if names is None else _with_provenance(names)
+
+    def find_types(self) -> pa.Schema | None:
+        """Return the types of the columns as a look at the files finds them; None where no file can be read.
+
+        Raises:
+            ConfigError: They do not go together.
+        """
+        from curator_core.io.column_types import find_types, join_types
+
         with Recording().active():  # the run itself reports what must not be read
             files = self._files()
-        found = sniff_columns(files[0], format_of(files[0].path) or "") if files else None
-        names = self.columns if self.columns is not None else found
-        return None if names is None else _with_provenance(names)
+        groups: dict[str, list[FileEntry]] = {}
+        for entry in files:
+            groups.setdefault(format_of(entry.path) or "", []).append(entry)
+        found = (find_types(own, name, limits=self.limits, columns=self.columns) for name, own in groups.items())
+        return join_types(found, self.path)
 
     def _files(self) -> list[FileEntry]:
         files = chosen_files(self.path, self.split, follow_links=self.follow_links)
@@ -75,16 +91,33 @@ class ReadHfPieces(PieceReader):
         batch_bytes: Size of a table.
         limits: Caps against hostile files.
         batch_type: Type of task to make.
+        files: Stage that lists the files, for the types of the columns.
+        types: Types of the columns, as :meth:`preflight` found them: a run that is resumed must have found the same.
     """
 
     columns: list[str] | None = field(default=None, kw_only=True)
+    files: ListHfFiles | None = field(default=None, kw_only=True)
+    types: dict[str, str] | None = field(default=None, kw_only=True)
+
+    version: ClassVar[str] = "2"
+
+    def __post_init__(self) -> None:
+        self._schema: pa.Schema | None = None
 
     def outputs(self) -> Columns:
         return _with_provenance(self.columns or ())
 
+    def preflight(self) -> Sequence[str] | None:
+        """Find the types of the columns, for all workers."""
+        if self.files is not None:
+            self._schema = self.files.find_types()
+            self.types = None if self._schema is None else {each.name: str(each.type) for each in self._schema}
+        return None
+
     def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
         reader = format_named(format_of(piece.path) or "")
-        return reader.read(piece, columns=self.columns, batch_bytes=self.batch_bytes, limits=self.limits)
+        options: dict[str, Any] = {"batch_bytes": self.batch_bytes, "limits": self.limits, "types": self._schema}
+        return reader.read(piece, columns=self.columns, **options)
 
 
 @dataclass
@@ -129,18 +162,15 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        listing = self._listing()
         reader = ReadHfPieces(
             columns=self._columns(),
             batch_bytes=self.block_bytes,
-            limits=Limits(
-                max_record_bytes=self.max_record_bytes,
-                max_expansion=self.max_expansion,
-                max_columns=self.max_columns,
-                verify=self.verify,
-            ),
+            limits=listing.limits,
             batch_type=self.batch_type,
+            files=listing,
         )
-        return [self._listing(), reader.with_(name=self.name)]
+        return [listing, reader.with_(name=self.name)]
 
     def outputs(self) -> Columns:
         return _with_provenance(self._columns() or ())
@@ -156,6 +186,12 @@ class ReadHf(CompositeStage[EmptyTask, TableBatch]):
             limit_files=self.limit_files,
             follow_links=self.follow_links,
             columns=self._columns(),
+            limits=Limits(
+                max_record_bytes=self.max_record_bytes,
+                max_expansion=self.max_expansion,
+                max_columns=self.max_columns,
+                verify=self.verify,
+            ),
         )
         return listing.with_(name=f"{self.name}.files")
 

@@ -33,6 +33,7 @@ class DocumentReader(TableReader):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     text_field: str = "text"
@@ -77,6 +78,7 @@ class ReadJsonl(DocumentReader):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     name = "text.read_jsonl"
@@ -101,6 +103,7 @@ class ReadParquet(DocumentReader):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     name = "text.read_parquet"
@@ -125,6 +128,7 @@ class ReadCsv(DocumentReader):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     name = "text.read_csv"
@@ -149,6 +153,7 @@ class ReadArrow(DocumentReader):
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included.
         verify: Check compressed files to their end before the first row comes out.
+        schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 
     name = "text.read_arrow"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from curator_core.io import TableWriter
 
@@ -23,10 +23,16 @@ class WriteJsonl(TableWriter):
         keep_provenance: Also write ``_source`` and ``_row``.
         compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``.
         max_file_bytes: Write a batch that is larger than this in memory to several files.
+        write_nulls: Write nulls, so that every line has every key; otherwise they are left out.
     """
+
+    write_nulls: bool = field(default=False, kw_only=True)
 
     name = "text.write_jsonl"
     format: ClassVar[str] = "jsonl"
+
+    def write_options(self) -> dict[str, Any]:
+        return {"write_nulls": self.write_nulls}
 
 
 @dataclass
