@@ -160,7 +160,6 @@ def test_odd_values_that_fit_are_as_they_were(tmp_path, rows):
 
 def test_keys_and_values_that_come_too_late_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("curator_core.io.column_types._MAX_BYTES", 2_000)
-    monkeypatch.setattr("curator_core.io.column_types._MIN_FILE_BYTES", 2_000)
     usual = {"text": "x" * 50, "n": 1, "o": {"a": 1}}
     late = [{**usual, "n": 0.5}, {**usual, "new": 1}, {**usual, "o": {"a": 1, "b": 2}}]
     source = lines(tmp_path / "in.jsonl", *[usual] * 400, *late, *[usual] * 99)

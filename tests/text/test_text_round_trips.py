@@ -68,7 +68,7 @@ def fresh(tmp_path_factory):
     return folder
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=25)
 @given(files=st.lists(similar_rows(), min_size=1, max_size=3), block_bytes=st.sampled_from([1, 60, 2**20]))
 def test_lines_come_back_as_they_were_or_are_reported(tmp_path_factory, files, block_bytes):
     folder = fresh(tmp_path_factory)
@@ -123,7 +123,7 @@ def tables(draw):
     return columns, count
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(files=st.lists(tables(), min_size=1, max_size=3), large=st.lists(st.sampled_from([1, 2**53 + 1]), max_size=2))
 def test_columns_come_back_as_they_were_or_are_reported(tmp_path_factory, files, large):
     folder = fresh(tmp_path_factory)

@@ -32,8 +32,8 @@ __all__ = ["find_types", "join_types", "look_at", "sample_files"]
 _log = logging.getLogger(__name__)
 
 _MAX_FILES = 256
-_MAX_BYTES = 8 * 2**20
-_MIN_FILE_BYTES = 2**15
+_LOOKED_AT_FRACTION = 1 / 64
+_MIN_BYTES, _MAX_BYTES = 2 * 2**20, 32 * 2**20
 _REMOTE_THREADS = 16
 _SHOWN_COLUMNS = 5
 
@@ -52,7 +52,8 @@ def find_types(
     type that holds those of all files; those of CSV files are text.
 
     Args:
-        files: All files. At most 256 of them are opened, and some 8 MiB of JSON lines read.
+        files: All files. At most 256 of them are opened; of JSON lines, 2 MiB are read, or 1/64 of the opened files
+            where that is more, up to 32 MiB.
         format_name: Their format.
         limits: Caps against hostile files.
         columns: Columns that will be read; all, where None. Where records are JSON, all are found all the same.
@@ -109,7 +110,9 @@ def sample_files(files: Sequence[FileEntry]) -> list[FileEntry]:
 
 def look_at(files: Sequence[FileEntry], format_name: str, limits: Limits) -> list[Any]:
     """Return what :meth:`Format.look` finds in each file; None for one that cannot be read."""
-    share = max(_MIN_FILE_BYTES, _MAX_BYTES // max(1, len(files)))
+    total = sum(file.size_bytes or 0 for file in files)
+    looked_at = min(_MAX_BYTES, max(_MIN_BYTES, int(total * _LOOKED_AT_FRACTION)))
+    share = looked_at // max(1, len(files))
 
     def look(file: FileEntry) -> Any:
         piece = FileSlice(file.path, file_bytes=file.size_bytes, version=file.version)
@@ -131,8 +134,8 @@ def _with_file(columns: dict[str, pa.DataType], found: Mapping[str, pa.DataType]
     except TypeConflictError as error:
         raise ConfigError(
             f"{path}: {error}",
-            fix="leave the column out with columns: […], or give its type with schema: {column: type}: files with other "
-            "types are then quarantined",
+            fix="leave the column out with columns: […], or give its type with schema: {column: type}: files with "
+            "other types are then quarantined",
         ) from error
 
 

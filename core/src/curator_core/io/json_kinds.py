@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Kinds", "choose_columns", "choose_type", "count_kinds", "disagreements", "has_empty_object", "merge_kinds"]
 
 _MAX_INT64 = 2**63 - 1
+_PAST_UINT64 = 2.0**64
 _NAMES: dict[type, str] = {
     str: "string",
     dict: "object",
@@ -38,7 +39,8 @@ class Kinds:
     """How many values of each kind a column has, or a field of objects, or the items of lists.
 
     Args:
-        counts: Values by kind. Integers count once more as ``negative``, ``above_int64`` or ``inexact`` (as floats).
+        counts: Values by kind. Integers count once more as ``negative``, ``above_int64`` or ``inexact`` (as floats), and
+            floats as ``vast`` that may well be integers of more than 64 bits, as a fast parser has them.
         fields: The fields of objects, in the order in which they first appear.
         items: The items of lists.
     """
@@ -66,6 +68,9 @@ def count_kinds(values: Sequence[Any], *, max_fields: int) -> Kinds:
             "inexact": sum(not -EXACT_FLOAT <= value <= EXACT_FLOAT for value in integers),
         }
         kinds.counts.update({name: count for name, count in refined.items() if count})
+    if float in by_type:
+        vast = sum(abs(value) >= _PAST_UINT64 for value in values if type(value) is float)
+        kinds.counts.update({"vast": vast} if vast else {})
     if dict in by_type:
         by_key: dict[str, list[Any]] = {}
         for value in values:
@@ -164,7 +169,8 @@ def _by_group(kinds: Kinds) -> dict[str, int]:
 
 def _number_type(counts: Counter[str]) -> pa.DataType:
     """Return the type that holds most of some numbers exactly."""
-    if counts["float"] and counts["float"] >= counts["inexact"]:
+    floats = counts["float"] - (counts["vast"] if counts["integer"] else 0)
+    if floats and floats >= counts["inexact"]:
         return pa.float64()
     return pa.uint64() if counts["above_int64"] > counts["negative"] else pa.int64()
 

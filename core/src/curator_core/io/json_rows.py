@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import io
 import json
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain, groupby
+from typing import IO, Any, cast
 
 import numpy as np
 import orjson
 import polars as pl
 import pyarrow as pa
 
+from curator_core.io.json_lines import index_lines
 from curator_core.io.memory_claims import inner_types
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+__all__ = ["inner_arrays", "is_json", "write_rows"]
 
-__all__ = ["inner_arrays", "is_json", "json_lines"]
-
-_PART_BYTES = 64 * 2**20
-"""Most memory of the rows that are made into lines at a time."""
+_PART_BYTES = 16 * 2**20
+_PART_ROWS = 1024
+"""Rows that are made into lines at a time: few, so that memory is used again."""
 
 
 def is_json(kind: pa.DataType) -> bool:
@@ -28,45 +27,52 @@ def is_json(kind: pa.DataType) -> bool:
     return isinstance(kind, pa.JsonType)
 
 
-def json_lines(table: pa.Table, *, write_nulls: bool) -> Iterator[bytes | memoryview]:
-    r"""Yield the text of rows, in parts.
+def write_rows(table: pa.Table, stream: IO[bytes], *, write_nulls: bool) -> None:
+    r"""Write one line per row.
 
-    >>> table = pa.table({"a": [1, None], "b": [{"c": None}, {"c": 2}]})
-    >>> b"".join(json_lines(table, write_nulls=False))
+    >>> stream = io.BytesIO()
+    >>> write_rows(pa.table({"a": [1, None], "b": [{"c": None}, {"c": 2}]}), stream, write_nulls=False)
+    >>> stream.getvalue()
     b'{"a":1,"b":{}}\n{"b":{"c":2}}\n'
 
     Args:
         table: Rows whose columns have types that JSON has, or keep JSON text.
+        stream: Where to write.
         write_nulls: Write nulls, too.
     """
     if not table.num_columns:  # polars cannot count rows without columns
-        yield b"{}\n" * table.num_rows
+        stream.write(b"{}\n" * table.num_rows)
         return
     is_plain = _is_typed if write_nulls else _is_dense
-    rows = max(1, _PART_BYTES * table.num_rows // max(1, table.nbytes))
+    plain = list(map(is_plain, table.columns))
+    if all(plain):
+        _write_plain(table, stream)
+        return
+    rows = max(_PART_ROWS, _PART_BYTES * table.num_rows // max(1, table.nbytes))
     for start in range(0, table.num_rows, rows):
-        part = table.slice(start, rows)
-        plain = list(map(is_plain, part.columns))
-        yield _plain_lines(part) if all(plain) else _lines(part, plain, write_nulls=write_nulls)
+        stream.write(_lines(table.slice(start, rows), plain, write_nulls=write_nulls))
 
 
-def _plain_lines(table: pa.Table) -> memoryview:
-    """Return one line per row, with every column; null is ``null``."""
-    buffer = io.BytesIO()
+def _write_plain(table: pa.Table, stream: IO[bytes]) -> None:
+    """Write one line per row, with every column; null is ``null``."""
     if "" in table.column_names:  # which polars gives another name
         frame = pl.DataFrame({name: pl.Series(table.column(name)) for name in table.column_names})
     else:
         frame = cast("pl.DataFrame", pl.from_arrow(table))
-    frame.write_ndjson(buffer)
-    return buffer.getbuffer()
+    frame.write_ndjson(stream)
 
 
 def _lines(table: pa.Table, plain: list[bool], *, write_nulls: bool) -> bytes:
-    rows: list[list[bytes]] = [[] for _ in range(table.num_rows)]
     names = table.column_names
-    for is_plain, group in groupby(range(len(names)), key=plain.__getitem__):
-        if is_plain:  # together: nearly as fast as whole lines
-            for row, member in zip(rows, _members(table.select(list(group))), strict=True):
+    rows: list[list[bytes | memoryview]]
+    groups = [(is_plain, list(group)) for is_plain, group in groupby(range(len(names)), key=plain.__getitem__)]
+    if plain[0]:  # columns without nulls stay together, and are not copied more often than needed
+        rows = [[beginning] for beginning in _open_lines(table.select(groups.pop(0)[1]))]
+    else:
+        rows = [[b"{"] for _ in range(table.num_rows)]
+    for is_plain, group in groups:
+        if is_plain:
+            for row, member in zip(rows, _members(table.select(group)), strict=True):
                 row.append(member)
             continue
         for index in group:
@@ -75,27 +81,39 @@ def _lines(table: pa.Table, plain: list[bool], *, write_nulls: bool) -> bytes:
                 places = range(len(rows)) if write_nulls else np.flatnonzero(column.is_valid().to_numpy()).tolist()
                 for place, member in zip(places, _sparse_members(names[index], column, write_nulls), strict=True):
                     rows[place].append(member)
-    return b"".join([b"{%b}\n" % b",".join(row) for row in rows])
+    for row in rows:
+        if row[0] == b"{" and len(row) > 1:
+            row[1] = row[1][1:]  # no comma before the first
+        row.append(b"}\n")
+    return b"".join(chain.from_iterable(rows))
 
 
 def _sparse_members(name: str, column: Any, write_nulls: bool) -> list[bytes]:  # noqa: FBT001 - private
-    """Return ``"name":value`` for every value of a column; for nulls only where it keeps JSON text."""
+    """Return ``,"name":value`` for every value of a column; for nulls only where it keeps JSON text."""
+    key = b",%b:" % orjson.dumps(name)
     if is_json(column.type):
         texts = column.cast(pa.string())
         texts = texts.fill_null("null") if write_nulls else texts.drop_null()
-        key = orjson.dumps(name) + b":"
         return [key + _checked(text) for text in texts.to_pylist()]
     values = column.drop_null()
     if _is_simple(column.type):  # polars takes a millisecond for a column, however few values it has
-        key = orjson.dumps(name) + b":"
         return [key + orjson.dumps(value) for value in values.to_pylist()]
     members = _members(pa.table({name: values}))
     return members if _is_dense(values) else [_without_nulls(each) if b"null" in each else each for each in members]
 
 
 def _members(table: pa.Table) -> list[bytes]:
-    """Return what stands between the braces of every row."""
-    return bytes(_plain_lines(table)[1:-2]).split(b"}\n{")  # no line break is inside a value: JSON escapes it
+    """Return what stands between the braces of every row, after a comma."""
+    return [b"," + line[1:] for line in _open_lines(table)]
+
+
+def _open_lines(table: pa.Table) -> list[memoryview]:
+    """Return the line of every row without the brace that ends it."""
+    buffer = io.BytesIO()
+    _write_plain(table, buffer)
+    lines = index_lines(buffer.getvalue())
+    text = buffer.getbuffer()
+    return [text[start:end] for start, end in zip(lines.starts.tolist(), (lines.ends - 1).tolist(), strict=True)]
 
 
 def _is_simple(kind: pa.DataType) -> bool:
@@ -134,8 +152,8 @@ def inner_arrays(array: Any) -> list[Any]:
 
 
 def _without_nulls(member: bytes) -> bytes:
-    """Leave the null fields of objects out of ``"name":value``; null items of lists stay."""
-    return orjson.dumps(_filled(orjson.loads(b"{%b}" % member)))[1:-1]
+    """Leave the null fields of objects out of ``,"name":value``; null items of lists stay."""
+    return b",%b" % orjson.dumps(_filled(orjson.loads(b"{%b}" % member[1:])))[1:-1]
 
 
 def _filled(value: Any) -> Any:

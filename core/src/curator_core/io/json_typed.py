@@ -57,8 +57,9 @@ class TypedParser:
 
     def parse(self, block: Block, lines: LineIndex, *, max_bytes: int) -> Iterator[tuple[pa.Table, Any]]:
         """Yield the records of a block in tables of at most ``max_bytes``, with the starts of their lines."""
+        is_simple = not self._has_text and int((lines.ends - lines.starts).max()) <= self._limits.max_record_bytes
         for part in cut_by_memory(self._types, block.data, lines, max_bytes=max_bytes):
-            table = None if self._has_text else parse_typed(block.data, part, self._types)
+            table = parse_typed(block.data, part, self._types) if is_simple else None
             if table is not None:
                 yield table, part.starts
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import IO, Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
-from curator_core.io.json_rows import inner_arrays, json_lines
+from curator_core.io.json_rows import inner_arrays, write_rows
+from curator_core.io.memory_claims import inner_types
 from curator_core.recording import current
 
 __all__ = ["json_ready", "json_texts", "write_jsonl"]
@@ -38,8 +39,7 @@ def write_jsonl(table: pa.Table, path: str, *, write_nulls: bool = False) -> int
         current().count(**{"NaN or infinity written as null": unwritten})
     with atomic_output(path) as file:
         with open_compressed(file, path) as stream:
-            for part in json_lines(ready, write_nulls=write_nulls):
-                stream.write(part)
+            write_rows(ready, cast("IO[bytes]", stream), write_nulls=write_nulls)
         return file.tell()
 
 
@@ -67,7 +67,11 @@ def _not_finite(array: Any) -> int:
     """Count the numbers that JSON has not, in lists and objects as well."""
     if pa.types.is_floating(array.type):
         return int(len(array) - array.null_count - (pc.sum(pc.is_finite(array)).as_py() or 0))
-    return sum(map(_not_finite, inner_arrays(array)))
+    return sum(map(_not_finite, inner_arrays(array))) if _holds_floats(array.type) else 0
+
+
+def _holds_floats(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind)) or any(map(_holds_floats, inner_types(kind)))
 
 
 def _type(kind: pa.DataType) -> pa.DataType:
