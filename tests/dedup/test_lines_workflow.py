@@ -64,7 +64,7 @@ def run(tmp_path, texts, **options):
     del paths["id_field"]
     result = LineDeduplicationWorkflow(**paths, **options).run()
     rows = [json.loads(line) for path in result.output_paths for line in Path(path).read_text("utf-8").splitlines()]
-    return result, {int(row["id"]): row["text"] for row in rows}
+    return result, {int(row["id"]): row.get("text") for row in rows}
 
 
 MENU = "Home | About us | Contact | Impressum"

@@ -103,6 +103,10 @@ def test_a_value_that_does_not_fit_is_named_by_its_place():
 
 def test_objects_that_are_dictionaries_keep_their_text():
     words = [{"id": n, "words": {f"w{n}": 1}, "none": {}, "few": {"a": 1}} for n in range(20)]
+    sparse = [{"list": [{f"w{n}": 1} for n in range(60)]}]
+    assert choose_columns(count(sparse), max_columns=100) == {"list": pa.json_(pa.string())}
+    dense = [{"list": [{f"w{n}": 1 for n in range(60)}] * 60}]
+    assert choose_columns(count(dense), max_columns=100)["list"].value_type.num_fields == 60
     types = choose_columns(count_kinds(words, max_fields=10), max_columns=10)
     assert types == {
         "id": pa.int64(),

@@ -141,6 +141,17 @@ def test_sparse_records_become_several_tables(tmp_path):
     assert [sum(filter(None, row.values())) for row in rows] == list(range(2_000))
 
 
+def test_a_record_whose_lists_would_take_too_much_is_quarantined(tmp_path):
+    path = tmp_path / "lists.jsonl"
+    path.write_text(lines([{"l": []}, {"l": [{f"k{n % 100}": 1} for n in range(2_000)]}, {"l": [{"k0": 1}]}]))
+    item = pa.struct([(f"k{n}", pa.int64()) for n in range(100)])
+    types = pa.schema([("l", pa.list_(item))])
+    tables, bad = read(path, "jsonl", types=types, limits=Limits(expansion_floor_bytes=2**16))
+    assert sum(table.num_rows for table in tables) == 2
+    assert [(record.error_type, record.row) for record in bad] == [("TooManyColumns", len('{"l": []}') + 1)]
+    assert "schema: {column: json}" in bad[0].message
+
+
 def test_tables_that_share_no_columns_are_not_joined():
     tables = [pa.table({f"k{n}": [1]}) for n in range(1_000)]
     joined = list(join_tables(tables, 2**18))

@@ -97,12 +97,24 @@ class FastParser:
             return None
 
 
-def cut_by_memory(types: pa.Schema, block: bytes, lines: LineIndex, *, max_bytes: int) -> Iterator[LineIndex]:
-    """Yield the lines of a block in parts whose columns fit into memory, most of their values being null."""
-    count = max(1, min(len(lines), -(-_most_bytes(types, block, lines) // max_bytes)))
-    for part in range(count):
-        chosen = slice(part * len(lines) // count, (part + 1) * len(lines) // count)
-        yield lines if count == 1 else LineIndex(lines.starts[chosen], lines.ends[chosen], lines.all_objects)
+def cut_by_memory(
+    types: pa.Schema, block: bytes, lines: LineIndex, *, max_bytes: int
+) -> Iterator[tuple[LineIndex, bool]]:
+    """Yield the lines of a block in parts whose columns fit into memory, and for each whether they do.
+
+    A record with many objects in a list, each of which has a place for the fields of all, may not fit on its own.
+    """
+    waiting = [lines]
+    while waiting:
+        part = waiting.pop()
+        text = block if part is lines else block[part.starts[0] : part.ends[-1]]
+        fits = _most_bytes(types, text, part) <= max_bytes
+        if fits or len(part) == 1:
+            yield part, fits
+        else:
+            middle = len(part) // 2
+            halves = (slice(middle, None), slice(middle))
+            waiting += [LineIndex(part.starts[half], part.ends[half], part.all_objects) for half in halves]
 
 
 def parse_typed(block: bytes, lines: LineIndex, types: pa.Schema) -> pa.Table | None:

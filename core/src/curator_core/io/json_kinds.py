@@ -22,6 +22,7 @@ __all__ = ["Kinds", "choose_columns", "choose_type", "count_kinds", "disagreemen
 
 _MAX_INT64 = 2**63 - 1
 _PAST_UINT64 = 2.0**64
+_MANY_FIELDS, _SPARSE_FACTOR = 50, 10
 _NAMES: dict[type, str] = {
     str: "string",
     dict: "object",
@@ -39,8 +40,8 @@ class Kinds:
     """How many values of each kind a column has, or a field of objects, or the items of lists.
 
     Args:
-        counts: Values by kind. Integers count once more as ``negative``, ``above_int64`` or ``inexact`` (as floats), and
-            floats as ``vast`` that may well be integers of more than 64 bits, as a fast parser has them.
+        counts: Values by kind. Integers count once more as ``negative``, ``above_int64`` or ``inexact`` (as floats),
+            floats as ``vast`` where they may be integers of more than 64 bits, which a fast parser rounds.
         fields: The fields of objects, in the order in which they first appear.
         items: The items of lists.
     """
@@ -129,8 +130,9 @@ def choose_type(kinds: Kinds) -> pa.DataType:
 def choose_columns(records: Kinds, *, max_columns: int) -> dict[str, pa.DataType]:
     """Return the types of the columns of records, of the first ``max_columns`` of them.
 
-    Objects that never have a field, which Parquet cannot store, and objects with so many keys that there would be more
-    columns than that, nested fields included, are dictionaries rather than records: their column keeps JSON text.
+    Objects that never have a field, which Parquet cannot store, objects with so many keys that there would be more
+    columns than that, nested fields included, and objects in lists that have few of many keys, are dictionaries rather
+    than records: their column keeps JSON text.
     """
     names = list(records.fields)[:max_columns]
     room = max_columns - len(names)
@@ -138,7 +140,7 @@ def choose_columns(records: Kinds, *, max_columns: int) -> dict[str, pa.DataType
     for name in names:
         kind = choose_type(records.fields[name])
         nested = count_fields([kind]) - 1
-        if nested > room or has_empty_object(kind):
+        if nested > room or has_empty_object(kind) or _is_sparse(records.fields[name]):
             kind = pa.json_(pa.string())
         else:
             room -= nested
@@ -159,6 +161,16 @@ def disagreements(kinds: Kinds, path: str = "") -> Iterator[tuple[str, dict[str,
         yield from disagreements(inner, f"{path}.{name}" if path else name)
     if kinds.items is not None:
         yield from disagreements(kinds.items, f"{path}[]")
+
+
+def _is_sparse(kinds: Kinds, *, in_list: bool = False) -> bool:
+    """Whether objects in lists have few of the keys that there are: each has a place for all of them."""
+    if in_list and len(kinds.fields) > _MANY_FIELDS:
+        filled = sum(sum(_by_group(each).values()) for each in kinds.fields.values())
+        if kinds.counts["object"] * len(kinds.fields) > _SPARSE_FACTOR * filled:
+            return True
+    inner = kinds.items is not None and _is_sparse(kinds.items, in_list=True)
+    return inner or any(_is_sparse(each, in_list=in_list) for each in kinds.fields.values())
 
 
 def _by_group(kinds: Kinds) -> dict[str, int]:

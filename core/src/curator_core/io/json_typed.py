@@ -57,20 +57,24 @@ class TypedParser:
 
     def parse(self, block: Block, lines: LineIndex, *, max_bytes: int) -> Iterator[tuple[pa.Table, Any]]:
         """Yield the records of a block in tables of at most ``max_bytes``, with the starts of their lines."""
+        bad = BadLines(block, self._path)
         is_simple = not self._has_text and int((lines.ends - lines.starts).max()) <= self._limits.max_record_bytes
-        for part in cut_by_memory(self._types, block.data, lines, max_bytes=max_bytes):
+        for part, fits in cut_by_memory(self._types, block.data, lines, max_bytes=max_bytes):
+            if not fits:
+                bad.add(int(part.starts[0]), int(part.ends[0]), _too_wide(max_bytes))
+                continue
             table = parse_typed(block.data, part, self._types) if is_simple else None
             if table is not None:
                 yield table, part.starts
                 continue
-            records, kept = self._decode(block, part)
+            records, kept = self._decode(block, part, bad)
             if records:
                 yield self._table(records), part.starts[kept]
+        bad.close()
 
-    def _decode(self, block: Block, lines: LineIndex) -> tuple[list[dict[str, Any]], list[int]]:
+    def _decode(self, block: Block, lines: LineIndex, bad: BadLines) -> tuple[list[dict[str, Any]], list[int]]:
         records: list[dict[str, Any]] = []
         kept: list[int] = []
-        bad = BadLines(block, self._path)
         for index, (start, end) in enumerate(zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)):
             record, problem = decode_record(block.data[start:end], self._limits)
             problem = problem or self._problem(record)
@@ -79,7 +83,6 @@ class TypedParser:
                 kept.append(index)
             else:
                 bad.add(start, end, problem)
-        bad.close()
         return records, kept
 
     def _problem(self, record: dict[str, Any]) -> Problem | None:
@@ -121,6 +124,13 @@ class TypedParser:
         if not arrays:  # Arrow takes the number of rows from the columns
             return pa.table({"": np.zeros(len(records), dtype=np.int8)}).select([])
         return pa.Table.from_arrays(arrays, names=[field.name for field in self._wanted])
+
+
+def _too_wide(max_bytes: int) -> Problem:
+    return "TooManyColumns", (
+        f"the objects in the record's lists have so many different keys that it would take more than {max_bytes:,} "
+        "bytes; give the column the type json with schema: {column: json}"
+    )
 
 
 def misfit(value: Any, kind: pa.DataType) -> tuple[str, str] | None:

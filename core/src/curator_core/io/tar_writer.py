@@ -11,6 +11,7 @@ from curator_core.errors import ConfigError, DataError, StageError
 from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
 from curator_core.io.folder_writer import FolderWriter
+from curator_core.io.json_rows import is_json
 from curator_core.io.jsonl_writer import json_ready
 from curator_core.io.tar_headers import end_of_archive, member_header, padded
 from curator_core.io.tar_keys import check_extension, checked_key, extension_of_uri, keys_of_rows
@@ -198,7 +199,12 @@ def _contents(task: TableBatch, name: str) -> list[Any]:
 def _json_objects(table: pa.Table) -> list[bytes]:
     import orjson
 
-    rows = json_ready(table).to_pylist()
+    table = json_ready(table)
+    texts = [field.name for field in table.schema if is_json(field.type)]
+    rows = table.to_pylist()
+    for name in texts:
+        for row in rows:
+            row[name] = None if row[name] is None else orjson.Fragment(row[name])
     return [
         orjson.dumps({name: value for name, value in row.items() if value is not None}, default=str) for row in rows
     ]
