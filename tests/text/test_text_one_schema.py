@@ -106,6 +106,7 @@ def test_files_of_one_run_have_one_type_for_a_column(tmp_path, first, second, ki
 
 ODD = {
     "an integer of 70 bits": ('{"a": 1}', '{"a": 1180591620717411303424}', "an integer that it does not hold"),
+    "an integer below 64 bits": ('{"a": 1}', '{"a": -9223372036854775809}', "an integer that it does not hold"),
     "an integer among floats": ('{"a": 0.5}', '{"a": 9007199254740993}', "an integer that no float holds exactly"),
     "an integer of 70 bits among floats": ('{"a": 0.5}', '{"a": 1180591620717411303424}', "an integer that no float"),
     "not a number": ('{"a": 0.5}', '{"a": NaN}', "not valid JSON"),

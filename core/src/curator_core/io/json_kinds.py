@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Kinds", "choose_columns", "choose_type", "count_kinds", "disagreements", "has_empty_object", "merge_kinds"]
 
 _MAX_INT64 = 2**63 - 1
-_PAST_UINT64 = 2.0**64
+_VAST = 2.0**63
 _MANY_FIELDS, _SPARSE_FACTOR = 50, 10
 _NAMES: dict[type, str] = {
     str: "string",
@@ -70,7 +70,7 @@ def count_kinds(values: Sequence[Any], *, max_fields: int) -> Kinds:
         }
         kinds.counts.update({name: count for name, count in refined.items() if count})
     if float in by_type:
-        vast = sum(abs(value) >= _PAST_UINT64 for value in values if type(value) is float)
+        vast = sum(abs(value) >= _VAST for value in values if type(value) is float)
         kinds.counts.update({"vast": vast} if vast else {})
     if dict in by_type:
         by_key: dict[str, list[Any]] = {}

@@ -23,7 +23,7 @@ Problem = tuple[str, str]
 """Short class and description of what is wrong with a line."""
 
 _BAD_RECORDS_PER_BLOCK = 1000
-_LONG_INTEGER = re.compile(rb"\d{20}")  # 2**64 has so many digits; shorter ones are exact in orjson
+_LONG_INTEGER = re.compile(rb"\d{19}")  # -(2**63) has so many digits; shorter ones are exact in orjson
 _END_OF_KEY = re.compile(rb'"[ \t\r]*:')
 
 
