@@ -40,6 +40,8 @@ def write_rows(table: pa.Table, stream: IO[bytes], *, write_nulls: bool) -> None
         stream: Where to write.
         write_nulls: Write nulls, too.
     """
+    if not write_nulls:
+        table = table.select([each for each, column in enumerate(table.columns) if column.null_count < len(column)])
     if not table.num_columns:  # polars cannot count rows without columns
         stream.write(b"{}\n" * table.num_rows)
         return
