@@ -1,6 +1,7 @@
 """Memory that a run takes for each task, measured as the difference between a run with few tasks and one with many."""
 
 import gc
+import logging
 import tracemalloc
 
 import pytest
@@ -15,6 +16,7 @@ def check_memory(run, *, left, peak=float("inf")):
     Other threads of this process allocate memory too, so one good try of several is enough.
     """
     run(FEW)  # whatever is imported at the first use, and kept in caches and pools from then on
+    logging.disable(logging.DEBUG)  # pytest keeps what the threads of an earlier Ray Data run have to say
     tracemalloc.start()
     found = []
     try:
@@ -25,6 +27,7 @@ def check_memory(run, *, left, peak=float("inf")):
                 return
     finally:
         tracemalloc.stop()
+        logging.disable(logging.NOTSET)
     pytest.fail(f"{found} bytes a task were left and taken at the peak; less than {left} and {peak} are allowed")
 
 
