@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from golden import check_golden
 from recordings import babble, encoded, silence, tone
 from tiny_models import ctc_model
 
@@ -36,6 +37,7 @@ def recordings(tmp_path):
 def test_audio_segments(recordings, tmp_path, capsys):
     report = run("audio-segments", capsys, INPUT=recordings, OUTPUT=tmp_path / "out", MIN_QUALITY=1)
     assert report["quarantined"] == 0
+    check_golden("audio-segments", tmp_path / "out")
     (shard,) = (tmp_path / "out").glob("*.tar")
     with tarfile.open(shard) as archive:
         names = [name for name in archive.getnames() if name.endswith(".flac")]
@@ -56,6 +58,7 @@ def test_audio_check_transcripts(recordings, tmp_path, capsys):
         MAX_WER=9,
     )
     assert report["quarantined"] == 0
+    check_golden("audio-check-transcripts", tmp_path / "out", without=["transcript", "wer"])
     (manifest,) = (tmp_path / "out").glob("*.jsonl")
     (line,) = [json.loads(each) for each in manifest.read_text().splitlines()]
     assert line["audio_filepath"] == str(recordings / "talk.wav")

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from golden import check_golden
 
 from curator_core.cli import main
 from curator_core.registry import default_registry
@@ -40,6 +41,7 @@ def mixed(tmp_path, capsys):
     rows += [{"text": "unscored", "edu_score": None, "fluency_score": None}]
     write_lines(tmp_path / "in" / "scored.jsonl", rows)
     report = run("score-bucket-upsample/pipeline.yaml", capsys, INPUT=tmp_path / "in", OUTPUT=tmp_path / "out")
+    check_golden("score-bucket-upsample", tmp_path / "out")
     return tmp_path / "out", report
 
 
@@ -96,6 +98,7 @@ def test_low_documents_are_rewritten(mixed, capsys):
     finally:
         server.shutdown()
         server.server_close()
+    check_golden("score-bucket-upsample-rewrite", output / "rewritten")
     assert sorted(row["rewritten"] for row in read_lines(output / "rewritten")) == [f"LOW {n}" for n in range(4)]
 
 
@@ -122,6 +125,7 @@ def test_instruction_pairs_are_cleaned(tmp_path, capsys):
         OUTPUT=tmp_path / "out",
         BENCHMARKS=tmp_path / "benchmarks",
     )
+    check_golden("instruction-cleaning", tmp_path / "out")
     rows = read_lines(tmp_path / "out")
     assert [(row["instruction"], row["output"]) for row in rows] == [
         ("Name the capital of France.", "Parisé."),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from golden import check_golden
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 GARDEN = """The garden behind the old house had been left alone for many years before the new owners arrived.
@@ -53,6 +54,7 @@ def run(name, folder, *options):
     command = [sys.executable, "-m", "curator_core", "run", str(pipeline), "--executor", "local", *settings, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stderr
+    check_golden(name, folder / "out")
 
 
 def archive(pages):

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from golden import check_golden
 from made_videos import make_video
 
 from curator_core.cli import main
@@ -20,6 +21,7 @@ def test_video_clips(tmp_path, capsys):
     pipeline = str(EXAMPLES / "video-clips" / "pipeline.yaml")
     assert main(["run", pipeline, *settings, "--executor", "local", "--quiet", "--json"]) == 3, "one file is bad"
     capsys.readouterr()
+    check_golden("video-clips", tmp_path / "out")
     rows = [json.loads(line) for path in (tmp_path / "out").glob("*.jsonl") for line in path.read_text().splitlines()]
     assert [(Path(row["uri"]).name, row["start_s"], row["end_s"]) for row in rows] == [("a.mp4", 0, 2), ("a.mp4", 2, 4)]
     assert all((tmp_path / "out" / row["clip_file"]).exists() for row in rows)

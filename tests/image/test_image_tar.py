@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from golden import check_golden
 from picture_files import blurred, encoded, scene
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
@@ -127,6 +128,7 @@ def test_duplicates_are_removed_by_one_file_of_steps(tmp_path, capsys):
         add(tar, "blank.png", encoded(scene(9, 360, 270).point(lambda value: 9), "PNG"))
     settings = ["--set", f"INPUT={tmp_path / 'a.tar'}", "--set", f"OUTPUT={tmp_path / 'out'}"]
     assert main(["run", str(EXAMPLE), *settings, "--quiet"]) == 0, capsys.readouterr()
+    check_golden("image-unique", tmp_path / "out" / "shards")
     found = members(tmp_path / "out" / "shards")
     assert sorted(name for name in found if name.endswith((".png", ".jpg"))) == [f"{n}.png" for n in range(6)]
     for number in range(6):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soxr
 from captioned_pictures import make_shards
+from golden import check_golden
 from spoken import speak
 from talking_video import RATE, make_talking_video
 
@@ -53,6 +54,7 @@ def test_of_a_video_the_moving_and_talking_scene_is_left(talk, tmp_path, capsys,
         assert rows["audio.vad"] == 1
         outputs[executor] = files(target)
     assert outputs["local"] == outputs["streaming"]
+    check_golden("talking-clips", tmp_path / "local", without=["uri"])
     (manifest,) = [json.loads(data) for name, data in outputs["local"].items() if name.endswith(".jsonl")]
     assert manifest["start_s"] == 0
     assert manifest["end_s"] == pytest.approx(seconds, abs=0.1)
@@ -75,6 +77,7 @@ def test_of_captioned_images_one_of_each_good_one_is_left_byte_for_byte(tmp_path
         assert report["steps"]["unique"]["removed"] == 1
         outputs[executor] = list(files(folders["OUTPUT"]).values())  # they are named after what was read: work files
     assert outputs["local"] == outputs["streaming"]
+    check_golden("captioned-images", tmp_path / "local-OUTPUT")
     left = {}
     for data in outputs["local"]:
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
