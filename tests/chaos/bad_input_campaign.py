@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 FILES_PER_RUN = 100
 SAMPLES = 12
 EXPECTED_ERRORS = {
-    "UnreadableFile", "TornFile", "CorruptFile", "InvalidJson", "NotAnObject", "NestedTooDeep", "RecordTooLong",
-    "DecompressionBomb", "UnclosedQuotation", "WrongFieldCount", "InvalidUtf8", "CorruptCsv",
+    "UnreadableFile", "TornFile", "CorruptFile", "InvalidJson", "NotAnObject", "DuplicateKey", "NestedTooDeep",
+    "RecordTooLong", "DecompressionBomb", "UnclosedQuotation", "WrongFieldCount", "InvalidUtf8", "CorruptCsv",
     "CorruptParquet", "CorruptArrow", "CorruptWarc",
 }  # fmt: skip
 

@@ -313,9 +313,15 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
 def _decoded(line: bytes) -> Row | None:
     try:
         value = orjson.loads(line)
-    except orjson.JSONDecodeError:
+        json.loads(line, object_pairs_hook=_check_keys)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key comes twice")
 
 
 def _same_record(got: Row | None, want: Row) -> bool:
