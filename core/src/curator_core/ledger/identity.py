@@ -22,6 +22,8 @@ __all__ = ["differences", "plan_identity"]
 
 _SHOWN_CHARS = 60
 _TRIES = 20
+_TYPE = "type "
+"""What the name of a class among the parameters begins with."""
 
 
 def plan_identity(plan: Plan) -> dict[str, Any]:
@@ -60,14 +62,22 @@ def _stage_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]
     code = [
         f"stage {name!r}: {key} {old.get(key)} → {new.get(key)}"
         for key in ("class", "code", "version")
-        if old.get(key) != new.get(key)
+        if not _is_same(old.get(key), new.get(key), is_name=key == "class")
     ]
     before, now = old.get("params", {}), new.get("params", {})
     return code + [
         f"stage {name!r}: {key} {_shown(before, key)} → {_shown(now, key)}"
         for key in dict.fromkeys([*before, *now])
-        if before.get(key) != now.get(key) or (key in before) != (key in now)
+        if not _is_same(before.get(key), now.get(key)) or (key in before) != (key in now)
     ]
+
+
+def _is_same(old: Any, new: Any, *, is_name: bool = False) -> bool:
+    """Whether two values are equal. Names of classes had their modules before them once, and modules may move."""
+    if isinstance(new, str) and new.startswith(_TYPE):
+        new, is_name = new.removeprefix(_TYPE), True
+        old = old.removeprefix(_TYPE) if isinstance(old, str) else old
+    return bool(old == new or (is_name and isinstance(old, str) and old.endswith(f".{new}")))
 
 
 def _shown(params: Mapping[str, Any], key: str) -> str:
@@ -84,7 +94,7 @@ def _stage_identity(stage: ProcessingStage[Any, Any], references: References) ->
     thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
     return {
         "name": stage.name,
-        "class": f"{thing.__module__}.{thing.__qualname__}",
+        "class": thing.__qualname__,
         "code": _code_version(thing),
         "version": stage.version,
         "params": {} if isinstance(stage, FunctionStage) else identity_of_values(_params(stage), references),
@@ -106,7 +116,7 @@ def _plain(value: Any) -> Any:
     from curator_core.config.dump import plain_value
 
     if isinstance(value, type):
-        return f"{value.__module__}.{value.__qualname__}"
+        return f"{_TYPE}{value.__qualname__}"
     if callable(value):
         return f"{getattr(value, '__qualname__', type(value).__qualname__)} {_source_hash(value)}"
     try:

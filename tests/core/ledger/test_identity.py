@@ -1,0 +1,47 @@
+"""What a run is known by: names that stay when modules move, and every value that decides the output."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from curator_core import Pipeline, ProcessingStage, TableBatch, Task
+from curator_core.ledger.identity import differences, plan_identity
+
+
+@dataclass
+class Made(ProcessingStage[Task, Task]):
+    """A stage that is given a class."""
+
+    batch_type: type[Task] = TableBatch
+    place: str = "b.a"
+    name = "made"
+
+    def process(self, task):
+        return task
+
+
+def stage(**values):
+    return {"stages": [{"name": "made", "class": "Made", "code": "acme 1", "version": "1", **values}]}
+
+
+def test_no_module_is_part_of_an_identity():
+    (found,) = plan_identity(Pipeline("p", stages=[Made()]).build())["stages"]
+    assert (found["class"], found["params"]) == ("Made", {"batch_type": "type TableBatch", "place": "b.a"})
+
+
+def test_a_run_of_before_is_the_same_though_its_classes_were_named_with_their_modules():
+    before = stage(**{"class": "acme.old.Made", "params": {"batch_type": "acme.old.TableBatch"}})
+    assert differences(before, stage(params={"batch_type": "type TableBatch"})) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (stage(params={"place": "b.a"}), stage(params={"place": "a"})),
+        (stage(params={"batch_type": "acme.Batch"}), stage(params={"batch_type": "type TableBatch"})),
+        (stage(**{"class": "acme.AlsoMade"}), stage()),
+        (stage(code="acme 1"), stage(code="acme 2")),
+    ],
+)
+def test_whatever_else_differs_is_told(before, now):
+    assert len(differences(before, now)) == 1
