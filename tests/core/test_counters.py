@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, TableBatch
-from curator_core.recording import current
+from curator_core.recording import report
 
 
 @dataclass
@@ -17,7 +17,7 @@ class Fetch(ProcessingStage[TableBatch, TableBatch]):
     name = "fetch"
 
     def process(self, task):
-        current().count(requests=task.num_rows, cost=0.25)
+        report().count(requests=task.num_rows, cost=0.25)
         self._calls.append(1)
         if len(self._calls) == 1:
             raise OSError("once")
@@ -38,5 +38,5 @@ def test_counters_of_a_stage_are_in_the_result_and_a_failed_call_counts_nothing(
 
 
 def test_outside_a_run_counters_go_nowhere():
-    current().count(requests=1)
-    assert not current().counters
+    report().count(requests=1)
+    assert not report().counters

@@ -10,7 +10,7 @@ from curator_core.config.executors import make_executor
 from curator_core.errors import ConfigError, TooManyFailuresError
 from curator_core.failure_limit import FEWEST_ROWS, FailureLimit
 from curator_core.quarantine import QuarantineRecord
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.stats import StageStats
 
 
@@ -77,7 +77,7 @@ def test_a_run_below_the_limit_goes_on():
 def test_records_that_a_reader_refuses_count_too():
     class Reader(ProcessingStage):
         def process(self, task):
-            current().bad_record(BadRecord("not JSON", "f", 0, "InvalidJson", rows=60))
+            report().bad_record(BadRecord("not JSON", "f", 0, "InvalidJson", rows=60))
             return TableBatch(data={"n": list(range(40))})
 
     with pytest.raises(TooManyFailuresError, match="60 of 60 rows"):

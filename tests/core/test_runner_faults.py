@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.errors import ConfigError, StageError
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 
 class Flaky(ProcessingStage):
@@ -40,7 +40,7 @@ class Picky(ProcessingStage[TableBatch, TableBatch]):
         numbers = task.data["n"].to_pylist()
         if self.bad.intersection(numbers):
             raise ValueError("bad number")
-        current().drop("seen", len(numbers))
+        report().drop("seen", len(numbers))
         return task
 
 
@@ -251,7 +251,7 @@ def test_a_generator_that_fails_half_way_goes_on_where_it_was():
             for n in range(4):
                 if n == 2 and self.tries == 1:
                     raise OSError("hiccup")
-                current().drop("counted")
+                report().drop("counted")
                 yield Task(data=n)
 
     result = Pipeline("p", stages=[Count()]).run(initial_tasks=tasks("x"))
@@ -263,7 +263,7 @@ def test_a_generator_that_fails_half_way_goes_on_where_it_was():
 def test_bad_records_are_quarantined_while_the_task_goes_on():
     class Reader(ProcessingStage):
         def process(self, task):
-            current().bad_record(BadRecord("not JSON", source="f.jsonl", row=12, payload=b"\xff{"))
+            report().bad_record(BadRecord("not JSON", source="f.jsonl", row=12, payload=b"\xff{"))
             return task
 
     result = Pipeline("p", stages=[Reader()]).run(initial_tasks=tasks(1))

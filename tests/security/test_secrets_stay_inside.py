@@ -19,7 +19,7 @@ from curator_core.config.dump import dump_pipeline
 from curator_core.config.secret_values import identity_of_values
 from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.run_ledger import RunLedger, SourceReport
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.redaction import hide, redact
 from curator_core.registry import default_registry
 from curator_text import ReadJsonl
@@ -166,7 +166,7 @@ def test_the_commands_on_the_quarantine_leak_nothing(vault, capsys):
 
 class Unreachable(ProcessingStage[TableBatch, TableBatch]):
     def process(self, task):
-        current().bad_record(BadRecord(f"no row of {URL}"))
+        report().bad_record(BadRecord(f"no row of {URL}"))
         raise ConnectionRefusedError(f"cannot fetch {URL}")
 
 

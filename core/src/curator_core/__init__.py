@@ -5,8 +5,9 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from curator_core.errors import CuratorError
@@ -24,32 +25,27 @@ if TYPE_CHECKING:
     from curator_core.result import RunResult
     from curator_core.stage import CompositeStage, ProcessingStage
     from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch, Task
-    from curator_core.workflow import Workflow
+    from curator_core.workflow import Workflow, WorkflowStep
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "ActorPoolExecutor": "executors.actor_pool",
-    "CompositeStage": "stage",
-    "CuratorError": "errors",
-    "EmptyTask": "tasks",
-    "Executor": "executors.base",
-    "FileGroupTask": "tasks",
-    "Filter": "filter",
-    "LocalExecutor": "executors.local",
-    "Pipeline": "pipeline",
-    "Plan": "plan",
-    "ProcessingStage": "stage",
-    "RayDataExecutor": "executors.ray_data",
-    "Resources": "resources",
-    "RunResult": "result",
-    "StreamingExecutor": "executors.streaming.executor",
-    "TableBatch": "tasks",
-    "Task": "tasks",
-    "Verdict": "filter",
-    "Workflow": "workflow",
-    "make_stage": "registry",
-    "processing_stage": "function_stage",
+_HOMES = {
+    "errors": ("CuratorError",),
+    "executors.actor_pool": ("ActorPoolExecutor",),
+    "executors.base": ("Executor",),
+    "executors.local": ("LocalExecutor",),
+    "executors.ray_data": ("RayDataExecutor",),
+    "executors.streaming.executor": ("StreamingExecutor",),
+    "filter": ("Filter", "Verdict"),
+    "function_stage": ("processing_stage",),
+    "pipeline": ("Pipeline",),
+    "plan": ("Plan",),
+    "registry": ("make_stage",),
+    "resources": ("Resources",),
+    "result": ("RunResult",),
+    "stage": ("CompositeStage", "ProcessingStage"),
+    "tasks": ("EmptyTask", "FileGroupTask", "TableBatch", "Task"),
+    "workflow": ("Workflow", "WorkflowStep"),
 }
 
 __all__ = [
@@ -72,18 +68,9 @@ __all__ = [
     "Task",
     "Verdict",
     "Workflow",
+    "WorkflowStep",
     "make_stage",
     "processing_stage",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

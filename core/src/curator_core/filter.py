@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.array_series import array_series
 from curator_core.errors import ConfigError, StageError
-from curator_core.recording import current
+from curator_core.recording import report
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import TableBatch
 
@@ -116,7 +116,7 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         if self.invert:
             names, first = ["inverted"], (first < 0).astype(np.int16) - 1
         if score.dtype.is_numeric():
-            current().scores.add(score)
+            report().scores.add(score)
         if self.tag:
             score_column, reason_column = self.tag_columns
             return task.with_column(score_column, score).with_column(reason_column, _reason_texts(names, first))
@@ -130,7 +130,7 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
     ) -> TableBatch | None:
         import numpy as np
 
-        recording = current()
+        recording = report()
         for name, count in zip(names, np.bincount(first[first >= 0], minlength=len(names)).tolist(), strict=True):
             if count:
                 recording.drop(name, count)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["IGNORED", "BadRecord", "Recording", "current"]
+__all__ = ["IGNORED", "BadRecord", "Recording", "report"]
 
 IGNORED = "ignored files: "
 """Beginning of the names of counters of files that were not looked for, by their extensions."""
@@ -131,6 +131,6 @@ class _StrictRecording(Recording):
 _current: ContextVar[Recording | None] = ContextVar("curator_recording", default=None)
 
 
-def current() -> Recording:
+def report() -> Recording:
     """Return the recording of the call that is running."""
     return _current.get() or _StrictRecording()

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from curator_core.errors import DataError
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
             source, row = batch.row_source(index)
             message = outcome.message.removeprefix(f"{source}: ")
             kind = error_type if type(outcome) is DataError else type(outcome).__name__
-            current().bad_record(BadRecord(message, source=source, row=row, error_type=kind))
+            report().bad_record(BadRecord(message, source=source, row=row, error_type=kind))
     readable = [not isinstance(outcome, DataError) for outcome in outcomes]
     return batch.with_rows(pl.Series(readable, dtype=pl.Boolean)), found
 

@@ -12,7 +12,7 @@ from curator_core.errors import ConfigError, DataError
 from curator_core.quarantine import QuarantineRecord, record_for_task
 from curator_core.quarantine.folder import QuarantineFolder, Resolution
 from curator_core.quarantine.payload import MAX_PAYLOAD_BYTES, decode_payload, encode_payload
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 
 class Strict(ProcessingStage[TableBatch, TableBatch]):
@@ -26,7 +26,7 @@ class Strict(ProcessingStage[TableBatch, TableBatch]):
             raise ValueError("seven from https://me:hunter2@host")
         if 8 in numbers:
             source, row = task.row_source(numbers.index(8))
-            current().bad_record(BadRecord("eight", source, row, "Eight"))
+            report().bad_record(BadRecord("eight", source, row, "Eight"))
             return task.with_data(task.data.filter(pa.array([n != 8 for n in numbers])))
         return task
 
@@ -97,8 +97,8 @@ def test_refused_records_without_a_place_are_told_apart(tmp_path):
     class Reader(ProcessingStage):
         def process(self, task):
             for n in range(2):
-                current().bad_record(BadRecord("first"))
-                current().bad_record(BadRecord("second"))
+                report().bad_record(BadRecord("first"))
+                report().bad_record(BadRecord("second"))
                 yield Task(data=n)
 
     result = Pipeline("p", stages=[Reader()]).run(initial_tasks=[Task()], run_dir=tmp_path)

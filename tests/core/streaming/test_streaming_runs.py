@@ -21,7 +21,7 @@ from curator_core import (
     processing_stage,
 )
 from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.recording import current
+from curator_core.recording import report
 from curator_core.resources import Resources
 
 pytestmark = pytest.mark.usefixtures("ray_session")
@@ -49,7 +49,7 @@ class OnlyEven(ProcessingStage[Task, Task]):
         if task.data % 7 == 3:
             raise ValueError(f"{task.data} is bad")
         if task.data % 2:
-            current().drop("odd")
+            report().drop("odd")
             return None
         return task.with_data(task.data)
 

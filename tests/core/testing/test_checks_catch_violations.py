@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from curator_core import CompositeStage, Filter, ProcessingStage, TableBatch, Task, Verdict, processing_stage
-from curator_core.recording import current
+from curator_core.recording import report
 from curator_core.testing import all_checks, check_stage
 
 
@@ -283,7 +283,7 @@ class CountsTooMuch(Good):
     """Counts what it did not drop."""
 
     def process(self, task):
-        current().drop("imagined")
+        report().drop("imagined")
         return super().process(task)
 
 

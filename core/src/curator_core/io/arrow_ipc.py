@@ -20,7 +20,7 @@ from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, 
 from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_sizes import has_references, has_views, parts
 from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,13 +65,13 @@ def read_arrow(
                 if isinstance(batch, BaseException):
                     message = f"record batch {index} cannot be read: {batch}"
                     error_type = batch.error_type if isinstance(batch, StreamError) else "CorruptArrow"
-                    current().bad_record(BadRecord(message, piece.path, row, error_type=error_type))
+                    report().bad_record(BadRecord(message, piece.path, row, error_type=error_type))
                     continue
                 for part in _parts(pa.Table.from_batches([batch]).select(wanted), batch_bytes, decoded):
                     yield with_provenance(part, piece.path, np.arange(row, row + part.num_rows), columns)
                     row += part.num_rows
         except StreamError as error:
-            current().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
+            report().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
 
 
 def write_arrow(table: pa.Table, path: str) -> int:

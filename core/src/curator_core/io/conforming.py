@@ -10,7 +10,7 @@ import pyarrow as pa
 from curator_core.errors import DataError
 from curator_core.io.provenance import PROVENANCE_COLUMNS
 from curator_core.io.type_union import TypeConflictError, union_type
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.tasks import ROW_COLUMN
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def _report(table: pa.Table, field: pa.Field, places: NDArray[np.int64], path: s
     message = f"column {field.name!r} is {field.type} in this run, and the value would not be the same in it"
     for place in places[:_REPORTED_ROWS].tolist():
         value = str(table.column(field.name)[place].as_py())
-        current().bad_record(BadRecord(message, path, rows[place].as_py(), "WrongType", value[:_SHOWN_CHARS]))
+        report().bad_record(BadRecord(message, path, rows[place].as_py(), "WrongType", value[:_SHOWN_CHARS]))
     more = len(places) - _REPORTED_ROWS
     if more > 0:
         last = rows[int(places[-1])].as_py()
-        current().bad_record(BadRecord(f"{more:,} more rows: {message}", path, last, "WrongType", rows=more))
+        report().bad_record(BadRecord(f"{more:,} more rows: {message}", path, last, "WrongType", rows=more))

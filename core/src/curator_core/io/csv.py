@@ -25,7 +25,7 @@ from curator_core.io.line_blocks import PAYLOAD_BYTES
 from curator_core.io.memory_claims import check_width
 from curator_core.io.provenance import check_column_names, own_name, with_provenance
 from curator_core.io.utf8_check import INVALID_MARK, unmark_invalid
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,7 +73,7 @@ def read_csv(
             elif is_last and text.quotes % 2 and _spans_lines(table):
                 valid, kept = table.slice(0, table.num_rows - 1), rows[:-1]
                 message = "a quotation that begins in this row is never closed: the rest of the file is in it"
-                current().bad_record(
+                report().bad_record(
                     BadRecord(message, piece.path, int(rows[-1]), "UnclosedQuotation", _payload(table, -1))
                 )
             if text.has_invalid:
@@ -149,7 +149,7 @@ class _Records:
         self._report_invalid()
 
     def report(self, error_type: str, message: str) -> None:
-        current().bad_record(BadRecord(message, self._path, self._next, error_type=error_type))
+        report().bad_record(BadRecord(message, self._path, self._next, error_type=error_type))
 
     def go_back_to(self, row: int) -> None:
         """Let the next report be about a row that was left out."""
@@ -179,11 +179,11 @@ class _Records:
     def _report_invalid(self) -> None:
         # Arrow calls _skip from a thread of its own, which has no recording to talk to.
         reports, self._unreported = self._unreported, []
-        for report in reports:
-            current().bad_record(report)
+        for record in reports:
+            report().bad_record(record)
         if self._beyond:
             message = f"{self._beyond:,} more rows with another number of fields than the header; is this file CSV?"
-            current().bad_record(BadRecord(message, self._path, self._last_beyond, error_type="WrongFieldCount"))
+            report().bad_record(BadRecord(message, self._path, self._last_beyond, error_type="WrongFieldCount"))
             self._beyond = 0
 
 
@@ -227,7 +227,7 @@ def _without_invalid(table: pa.Table, rows: Any, path: str) -> tuple[pa.Table, A
         invalid |= marked.to_numpy(zero_copy_only=False) if table.num_rows else False
     for index in np.flatnonzero(invalid).tolist():
         payload = _payload(table, index)
-        current().bad_record(BadRecord("the row is not UTF-8", path, int(rows[index]), "InvalidUtf8", payload))
+        report().bad_record(BadRecord("the row is not UTF-8", path, int(rows[index]), "InvalidUtf8", payload))
     return table.filter(pa.array(~invalid)), rows[~invalid]
 
 

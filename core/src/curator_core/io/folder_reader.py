@@ -10,7 +10,7 @@ from curator_core.io.filesystems import check_name, open_slice
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.list_stage import ListFiles
 from curator_core.io.tar_keys import key_of_uri
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.stage import CompositeStage, ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
 
@@ -59,7 +59,7 @@ class ReadFiles(ProcessingStage[FileGroupTask, TableBatch]):
             except DataError as error:
                 source = error.source or piece.path
                 message = error.message.removeprefix(f"{source}: ")
-                current().bad_record(BadRecord(message, source, 0, error_type="UnreadableFile"))
+                report().bad_record(BadRecord(message, source, 0, error_type="UnreadableFile"))
                 continue
             if rows and held_bytes + len(content or b"") > self.batch_bytes:
                 yield self._batch(rows, task)

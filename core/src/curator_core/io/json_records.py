@@ -11,7 +11,7 @@ import orjson
 from curator_core.io.json_columns import is_too_deep
 from curator_core.io.limits import MAX_NESTING
 from curator_core.io.line_blocks import PAYLOAD_BYTES, too_long
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from curator_core.io.limits import Limits
@@ -99,7 +99,7 @@ class BadLines:
         self._last = self._block.offset + start
         if self._counts[error_type] <= _BAD_RECORDS_PER_BLOCK:
             payload = self._block.data[start : min(end, start + PAYLOAD_BYTES)]
-            current().bad_record(BadRecord(message, self._path, self._last, error_type, payload))
+            report().bad_record(BadRecord(message, self._path, self._last, error_type, payload))
 
     def close(self) -> None:
         """Report how many more there were."""
@@ -107,4 +107,4 @@ class BadLines:
             if count > _BAD_RECORDS_PER_BLOCK:
                 more = count - _BAD_RECORDS_PER_BLOCK
                 message = f"{more:,} more bad lines up to byte {self._last:,}; is this file JSON lines?"
-                current().bad_record(BadRecord(message, self._path, self._last, error_type, rows=more))
+                report().bad_record(BadRecord(message, self._path, self._last, error_type, rows=more))

@@ -13,7 +13,7 @@ from curator_core.io.atomic import atomic_output
 from curator_core.io.compression import open_compressed
 from curator_core.io.json_rows import inner_arrays, write_rows
 from curator_core.io.memory_claims import inner_types
-from curator_core.recording import current
+from curator_core.recording import report
 
 __all__ = ["json_ready", "json_texts", "write_jsonl"]
 
@@ -36,7 +36,7 @@ def write_jsonl(table: pa.Table, path: str, *, write_nulls: bool = False) -> int
     ready = json_ready(table)
     unwritten = sum(_not_finite(chunk) for column in ready.columns for chunk in column.chunks)
     if unwritten:
-        current().count(**{"NaN or infinity written as null": unwritten})
+        report().count(**{"NaN or infinity written as null": unwritten})
     with atomic_output(path) as file:
         with open_compressed(file, path) as stream:
             write_rows(ready, cast("IO[bytes]", stream), write_nulls=write_nulls)

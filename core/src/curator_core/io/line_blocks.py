@@ -12,7 +12,7 @@ from curator_core.io.compression import compression_of
 from curator_core.io.decompression import Decompressor, StreamError
 from curator_core.io.filesystems import open_slice
 from curator_core.io.listed_size import ListedSize
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,4 +157,4 @@ class _Lines:
 
     def _report(self, error_type: str, message: str, beginning: bytes) -> None:
         payload = beginning[:PAYLOAD_BYTES] or None
-        current().bad_record(BadRecord(message, self._path, self._offset, error_type=error_type, payload=payload))
+        report().bad_record(BadRecord(message, self._path, self._offset, error_type=error_type, payload=payload))

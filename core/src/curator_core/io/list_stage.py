@@ -14,7 +14,7 @@ from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.paths import list_files
 from curator_core.io.splitting import plan_slices
 from curator_core.io.tar_keys import keys_of_files
-from curator_core.recording import IGNORED, BadRecord, Recording, current
+from curator_core.recording import IGNORED, BadRecord, Recording, report
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
 
@@ -92,7 +92,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             on_refused=report_refused,
             on_ignored=lambda path: ignored.update([posixpath.splitext(path)[1].lower() or "no extension"]),
         )
-        current().count(**{f"{IGNORED}{extension}": count for extension, count in ignored.items()})
+        report().count(**{f"{IGNORED}{extension}": count for extension, count in ignored.items()})
         if self.with_keys:  # before the rest is left out, so that they do not depend on it
             files = [replace(entry, key=key) for entry, key in zip(files, keys_of_files(files), strict=True)]
         return files[: self.limit_files]
@@ -163,4 +163,4 @@ def files_before_run(listing: ListFiles) -> list[FileEntry]:
 
 def report_refused(file: RefusedFile) -> None:
     """Report a file that was found and must not be read, for quarantine."""
-    current().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))
+    report().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))

@@ -22,7 +22,7 @@ from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_group_faults import row_group_faults
 from curator_core.io.row_sizes import has_views, parts
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,24 +69,24 @@ def read_parquet(
             row = int(first_rows[group])
             if group in broken:
                 message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {broken[group]}"
-                current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+                report().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
                 continue
             try:
                 for table in _tables(readers, group, batch_bytes, decoded):
                     yield with_provenance(table, piece.path, np.arange(row, row + len(table)), columns)
                     row += len(table)
             except StreamError as error:
-                current().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
+                report().bad_record(BadRecord(error.reason, piece.path, row, error_type=error.error_type))
                 return
             except _READ_ERRORS as error:
                 if not is_data_error(error, file_bytes=piece.file_bytes, limits=limits):
                     raise
                 message = f"row group {group}, rows {row:,} to {first_rows[group + 1] - 1:,}: {error}"
-                current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+                report().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
             else:
                 if row != first_rows[group + 1]:
                     message = f"row group {group} has {row - first_rows[group]:,} of {group_rows[group]:,} rows"
-                    current().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
+                    report().bad_record(BadRecord(message, piece.path, row, error_type="CorruptParquet"))
 
 
 class _Readers:

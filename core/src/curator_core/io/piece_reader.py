@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from curator_core.errors import CuratorError, DataError
 from curator_core.io.filesystems import is_transient
 from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileGroupTask, TableBatch
 
@@ -68,7 +68,7 @@ class PieceReader(ProcessingStage[FileGroupTask, TableBatch]):
             except DataError as error:  # noqa: PERF203 - each file may fail on its own
                 source = error.source or piece.path
                 message = error.message.removeprefix(f"{source}: ")
-                current().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))
+                report().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))
             except CuratorError:
                 raise
             except Exception as error:
@@ -76,4 +76,4 @@ class PieceReader(ProcessingStage[FileGroupTask, TableBatch]):
                 if is_transient(error):
                     raise
                 message = f"the file cannot be read: {type(error).__name__}: {error}"
-                current().bad_record(BadRecord(message, piece.path, 0, error_type=type(error).__name__))
+                report().bad_record(BadRecord(message, piece.path, 0, error_type=type(error).__name__))

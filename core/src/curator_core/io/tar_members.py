@@ -9,7 +9,7 @@ from curator_core.errors import DataError
 from curator_core.io.decompression import StreamError
 from curator_core.io.foreign_content import content_named
 from curator_core.io.tar_headers import BLOCK_BYTES, padded, parse_header, parse_pax
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -187,7 +187,7 @@ class _Walk:
         self._report(message, position, "CorruptFile")
 
     def _report(self, message: str, offset: int | None, error_type: str) -> None:
-        current().bad_record(BadRecord(message, self._path, offset, error_type))
+        report().bad_record(BadRecord(message, self._path, offset, error_type))
 
 
 _SCAN_BYTES = 2**20

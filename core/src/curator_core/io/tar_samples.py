@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curator_core.io.decompression import StreamError
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,14 +72,14 @@ def group_samples(archive: ArchiveBytes, members: Iterator[TarMember], path: str
             break
         if extension in sample.parts or len(sample.parts) >= MAX_PARTS:
             why = "is there twice" if extension in sample.parts else f"is one of more than {MAX_PARTS} of its sample"
-            current().bad_record(BadRecord(f"{member.name!r} {why}", path, member.start, "RepeatedMember"))
+            report().bad_record(BadRecord(f"{member.name!r} {why}", path, member.start, "RepeatedMember"))
             continue
         sample.parts[extension] = content
         sample.size_bytes += member.size_bytes
     if sample is not None:
         yield sample
     if skipped:
-        current().count(skipped_members=skipped)
+        report().count(skipped_members=skipped)
 
 
 def _content(archive: ArchiveBytes, member: TarMember, path: str) -> Part | None:
@@ -92,7 +92,7 @@ def _content(archive: ArchiveBytes, member: TarMember, path: str) -> Part | None
         problem = BadRecord(how, path, member.start, "TornFile")
     except StreamError as error:
         problem = BadRecord(f"in the middle of {member.name!r}: {error.reason}", path, member.start, error.error_type)
-    current().bad_record(problem)
+    report().bad_record(problem)
     return None
 
 

@@ -13,7 +13,7 @@ from curator_core.errors import DataError
 from curator_core.io.json_columns import columns_from_records, is_too_deep
 from curator_core.io.limits import MAX_NESTING
 from curator_core.io.provenance import PROVENANCE_COLUMNS, with_provenance
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -79,7 +79,7 @@ def sample_tables(
             _check_columns(row, names)
         except DataError as error:
             message = f"sample {sample.key!r}: {error.message}"
-            current().bad_record(BadRecord(message, path, sample.start, "UnreadableSample"))
+            report().bad_record(BadRecord(message, path, sample.start, "UnreadableSample"))
             continue
         if rows and held_bytes + sample.size_bytes > batch_bytes:
             yield _table(rows, archive, path)

@@ -15,7 +15,7 @@ from curator_core.io.json_rows import is_json
 from curator_core.io.jsonl_writer import json_ready
 from curator_core.io.tar_headers import end_of_archive, member_header, padded
 from curator_core.io.tar_keys import check_extension, checked_key, extension_of_uri, keys_of_rows
-from curator_core.recording import BadRecord, current
+from curator_core.recording import BadRecord, report
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class TarWriter(FolderWriter):
                 check_extension(extension)
             except DataError as error:
                 source, row = task.row_source(index)
-                current().bad_record(BadRecord(error.message, source, row, "UnusableKey"))
+                report().bad_record(BadRecord(error.message, source, row, "UnusableKey"))
                 continue
             seen.add(key)
             parts = [(extension, media[index]), *((name, values[index]) for name, values in columns)]

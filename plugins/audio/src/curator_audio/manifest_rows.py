@@ -14,19 +14,27 @@ from curator_audio.sound.decoding import Span
 from curator_audio.sound.encoding import cut, fits_flac
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import OFFSET_COLUMN, Clip
-from curator_core.errors import DataError, LocationError
-from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN, URI_COLUMN
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.row_files import RowFile
-from curator_core.row_outcomes import add_attributes, keep_readable
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import SOURCE_COLUMN, TableBatch
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    DEFAULT_BLOCK_BYTES,
+    SIZE_COLUMN,
+    SOURCE_COLUMN,
+    URI_COLUMN,
+    DataError,
+    Limits,
+    LocationError,
+    ProcessingStage,
+    RowFile,
+    TableBatch,
+    add_attributes,
+    keep_readable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curator_audio.audio_info import AudioInfo
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["ManifestRows"]
 

@@ -10,18 +10,14 @@ import pyarrow as pa
 
 from curator_audio.audio_info import probe_audio
 from curator_audio.sound.source import BufferFile
-from curator_core.errors import DataError
-from curator_core.io.row_files import row_files
-from curator_core.row_outcomes import add_attributes, keep_readable
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import DataError, ProcessingStage, TableBatch, add_attributes, keep_readable, row_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import BinaryIO, TypeAlias
 
     from curator_audio.audio_info import AudioInfo
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
     Outcome: TypeAlias = AudioInfo | DataError | None
 

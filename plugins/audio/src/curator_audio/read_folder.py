@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_audio.batch import AudioBatch
 from curator_audio.probe import AUDIO_COLUMNS, Probe
 from curator_audio.sound.formats import EXTENSIONS
-from curator_core.io import FolderReader
-from curator_core.tasks import TableBatch
+from curator_core.sdk import FolderReader, TableBatch
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["ReadFolder"]
 

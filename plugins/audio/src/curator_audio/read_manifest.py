@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from curator_audio.batch import AudioBatch
 from curator_audio.manifest_rows import ManifestRows
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.locations import check_allowed_locations
-from curator_core.io.table_reader import ReadTable
-from curator_core.stage import CompositeStage
-from curator_core.tasks import EmptyTask, TableBatch
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    CompositeStage,
+    EmptyTask,
+    Limits,
+    ListFiles,
+    ReadTable,
+    TableBatch,
+    check_allowed_locations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["ReadManifest"]
 

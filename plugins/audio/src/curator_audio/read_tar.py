@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from curator_audio.batch import AudioBatch
 from curator_audio.sound.formats import EXTENSIONS
-from curator_core.io import TarReader
-from curator_core.tasks import TableBatch
+from curator_core.sdk import TableBatch, TarReader
 
 __all__ = ["ReadTar"]
 

@@ -12,16 +12,21 @@ from curator_audio.sound.decoding import Channel, blocks_of, check_channel, one_
 from curator_audio.sound.encoding import AudioFormat, Subtype, encode
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.source import AudioSource
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import add_attributes, keep_readable
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    SIZE_COLUMN,
+    ConfigError,
+    DataError,
+    ProcessingStage,
+    TableBatch,
+    add_attributes,
+    check_allowed_locations,
+    keep_readable,
+)
 
 if TYPE_CHECKING:
     from curator_audio.sound.source import Clip
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["Resample"]
 

@@ -11,22 +11,23 @@ import pyarrow as pa
 from curator_audio.audio_info import probe_audio
 from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, BufferFile
-from curator_core.errors import DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.folder_reader import BYTES_COLUMN, SIZE_COLUMN
-from curator_core.io.folder_writer import FolderWriter
-from curator_core.io.jsonl_writer import write_jsonl
-from curator_core.io.locations import check_allowed_locations
-from curator_core.io.provenance import PROVENANCE_COLUMNS
-from curator_core.io.row_files import row_files
-from curator_core.row_outcomes import keep_readable
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    PROVENANCE_COLUMNS,
+    SIZE_COLUMN,
+    DataError,
+    FolderWriter,
+    atomic_output,
+    check_allowed_locations,
+    keep_readable,
+    row_files,
+    write_jsonl,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.io.row_files import RowFile
-    from curator_core.stage import Columns
-    from curator_core.tasks import FileGroupTask, TableBatch
+    from curator_core.sdk import Columns, FileGroupTask, RowFile, TableBatch
 
 __all__ = ["WriteManifest"]
 

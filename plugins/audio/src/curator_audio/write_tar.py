@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.source import OFFSET_COLUMN, BufferFile
-from curator_core.io import TarWriter
-from curator_core.io.tar_keys import keys_of_rows
+from curator_core.sdk import TarWriter, keys_of_rows
 
 if TYPE_CHECKING:
-    from curator_core.tasks import FileGroupTask, TableBatch
+    from curator_core.sdk import FileGroupTask, TableBatch
 
 __all__ = ["WriteTar"]
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import is_local, open_filesystem
+from curator_core.sdk import atomic_output, is_local, open_filesystem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from xxhash import xxh3_128_digest
 
-from curator_core.errors import StageError, UnknownNameError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, StageError, TableBatch, UnknownNameError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["ContentHash", "hash_rows", "normalized"]
 

@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.io.compression import compression_of
-from curator_core.io.formats import FORMATS, format_named
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.paths import list_files
-from curator_core.io.provenance import PROVENANCE_COLUMNS
-from curator_core.io.table_writer import TableWriter
-from curator_core.recording import Recording
-from curator_core.tasks import EmptyTask
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    FORMATS,
+    PROVENANCE_COLUMNS,
+    ConfigError,
+    EmptyTask,
+    ListFiles,
+    Recording,
+    TableWriter,
+    UnknownNameError,
+    compression_of,
+    format_named,
+    list_files,
+)
 from curator_dedup.held_tables import ReadHeld
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.tasks import FileGroupTask, TableBatch
+    from curator_core.sdk import FileGroupTask, ProcessingStage, TableBatch
 
 __all__ = ["Corpus", "WriteDocuments"]
 

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from curator_core.io.provenance import PROVENANCE_COLUMNS
-from curator_core.io.table_reader import ReadTable
-from curator_core.recording import current
+from curator_core.sdk import PROVENANCE_COLUMNS, ReadTable, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_core.tasks import FileSlice
+    from curator_core.sdk import FileSlice
 
 __all__ = ["ReadHeld", "held_tables", "holding"]
 
@@ -70,7 +68,7 @@ class ReadHeld(ReadTable):
             return
         tables = held.get(piece)
         if tables is None:
-            recording = current()
+            recording = report()
             bad_records = len(recording.bad_records)
             tables = list(self.read_columns(piece, self.held_columns))
             if len(recording.bad_records) == bad_records:  # a bad record is to be told in every pass

@@ -6,9 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import open_filesystem
+from curator_core.sdk import ConfigError, DataError, atomic_output, open_filesystem
 
 __all__ = ["Index"]
 

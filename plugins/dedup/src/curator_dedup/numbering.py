@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import open_filesystem
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, DataError, atomic_output, open_filesystem
 from curator_dedup.arrays import load_array, save_array
 
 if TYPE_CHECKING:
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["Batch", "DocumentNumbers", "Numbering", "number_documents"]
 

@@ -13,10 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curator_core.errors import DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import open_filesystem
-from curator_core.tasks import FileGroupTask, FileSlice
+from curator_core.sdk import DataError, FileGroupTask, FileSlice, atomic_output, open_filesystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Verdict, check_range
+from curator_core.sdk import ConfigError, Verdict, check_range
 from curator_image.header_filter import HeaderFilter
 
 __all__ = ["AspectFilter"]

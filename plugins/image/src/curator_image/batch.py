@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curator_core.tasks import TableBatch
+from curator_core.sdk import TableBatch
 
 __all__ = ["ImageBatch"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 __all__ = ["JpegFrame", "read_common_header", "read_jpeg_frame", "read_orientation"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_image.decoding import decode_rgb
 from curator_image.headers import image_values, quarantine_unreadable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["compute_of_pixels"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from PIL import Image, ImageCms
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_image.common_headers import read_jpeg_frame
 from curator_image.headers import MAX_PIXELS, check_pixels, open_image, read_header
 from curator_image.heif import HEIF, coded_size

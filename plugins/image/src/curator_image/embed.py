@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.models.image_encoder import ImageEncoder, ImageEncoderSettings
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.models.torch_device import Precision, limit_threads, may_use_gpu, restore_threads
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    ImageEncoder,
+    ImageEncoderSettings,
+    Precision,
+    ProcessingStage,
+    TableBatch,
+    check_model_name,
+    find_model_folder,
+    limit_threads,
+    may_use_gpu,
+    restore_threads,
+)
 from curator_image.decoded_rows import compute_of_pixels
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["Embed"]
 

@@ -6,15 +6,13 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter
+from curator_core.sdk import Filter
 from curator_image.headers import ignore_pillow_warnings, read_headers
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.filter import Verdict
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, Verdict, WorkerInfo
 
 __all__ = ["HeaderFilter"]
 

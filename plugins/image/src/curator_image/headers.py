@@ -10,14 +10,12 @@ import polars as pl
 import pyarrow as pa
 from PIL import ExifTags, Image
 
-from curator_core.derived import derived
-from curator_core.errors import DataError, StageError
-from curator_core.recording import BadRecord, current
+from curator_core.sdk import BadRecord, DataError, StageError, derived, report
 from curator_image.common_headers import read_common_header, read_orientation
 from curator_image.heif import is_heif, open_heif
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = [
     "FORMATS",
@@ -195,7 +193,7 @@ def quarantine_unreadable(batch: TableBatch, frame: pl.DataFrame) -> tuple[Table
         return batch, frame
     for index in errors.is_not_null().arg_true().to_list():
         source, row = batch.row_source(index)
-        current().bad_record(BadRecord(errors[index], source=source, row=row, error_type="UnreadableImage"))
+        report().bad_record(BadRecord(errors[index], source=source, row=row, error_type="UnreadableImage"))
     is_readable = errors.is_null()
     return batch.with_rows(is_readable), frame.filter(is_readable)
 

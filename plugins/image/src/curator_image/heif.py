@@ -13,7 +13,7 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

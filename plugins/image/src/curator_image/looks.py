@@ -8,15 +8,14 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from curator_core.derived import derived
-from curator_core.errors import DataError
+from curator_core.sdk import DataError, derived
 from curator_image.decoding import decode_grey
 from curator_image.headers import image_values, quarantine_unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["LOOK_SIDE", "THUMBNAIL_SIDE", "look_at", "look_at_images"]
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import ConfigError, Filter, UnknownNameError, Verdict
 from curator_image.decoded_rows import compute_of_pixels
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 from curator_image.nudity_model import EXPLICIT_LABELS, INPUT_SIDE, LABELS, NudityModel
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["Nsfw"]
 

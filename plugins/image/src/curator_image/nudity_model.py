@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from curator_core.errors import MissingPackageError
+from curator_core.sdk import MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, TableBatch
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 from curator_image.looks import THUMBNAIL_SIDE, look_at_images
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["Phash", "perceptual_hashes"]
 

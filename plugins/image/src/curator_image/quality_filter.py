@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter, Verdict, check_range
+from curator_core.sdk import Filter, Verdict, check_range
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 from curator_image.looks import look_at_images
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["QualityFilter"]
 

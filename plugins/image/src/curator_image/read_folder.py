@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from curator_core.io import FolderReader
-from curator_core.tasks import TableBatch
+from curator_core.sdk import FolderReader, TableBatch
 from curator_image.batch import ImageBatch
 
 __all__ = ["ReadFolder"]

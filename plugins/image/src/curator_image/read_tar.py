@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from curator_core.io import TarReader
-from curator_core.tasks import TableBatch
+from curator_core.sdk import TableBatch, TarReader
 from curator_image.batch import ImageBatch
 from curator_image.read_folder import ReadFolder
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Verdict
+from curator_core.sdk import ConfigError, Verdict
 from curator_image.header_filter import HeaderFilter
 from curator_image.headers import MAX_PIXELS
 

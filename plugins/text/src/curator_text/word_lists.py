@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from curator_core.errors import ConfigError
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.paths import list_files
+from curator_core.sdk import ConfigError, list_files, open_filesystem
 
 __all__ = ["packaged_list", "read_lists"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import av
 import numpy as np
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import check_packet, seek_sound
 from curator_video.video_info import expected_end_s
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
-from curator_core.io.row_files import row_files
+from curator_core.sdk import row_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.io.row_files import RowFile
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import RowFile, TableBatch
 
 __all__ = ["CLIP_COLUMNS", "END_COLUMN", "ID_COLUMN", "START_COLUMN", "Clip", "VideoSource", "clip_id", "clips_of"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import av
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import TIME_SLACK_S, check_end, check_packet, seek_sound, seek_steps, seek_to
 from curator_video.opening import open_video
 

@@ -13,7 +13,7 @@ import numpy as np
 from av.codec.context import Flags
 from av.video.reformatter import VideoReformatter
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.audio_track import sound_pieces
 from curator_video.clip_copy import BITEXACT
 from curator_video.decoding import decode_frames

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import av
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

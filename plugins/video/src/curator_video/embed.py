@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
-from curator_core.io.locations import check_allowed_locations
-from curator_core.models.image_encoder import ImageEncoderSettings
-from curator_core.models.torch_device import Precision
-from curator_core.stage import CompositeStage
+from curator_core.sdk import CompositeStage, ConfigError, ImageEncoderSettings, Precision, check_allowed_locations
 from curator_video.batch import VideoBatch
 from curator_video.embed_frames import EmbedFrames
 from curator_video.limits import VideoLimits
 from curator_video.sample_frames import SampleFrames
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["Embed"]
 

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.errors import DataError
-from curator_core.models.image_encoder import ImageEncoder, ImageEncoderSettings
-from curator_core.models.torch_device import limit_threads, may_use_gpu, restore_threads
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import (
+    DataError,
+    ImageEncoder,
+    ImageEncoderSettings,
+    ProcessingStage,
+    keep_readable,
+    limit_threads,
+    may_use_gpu,
+    restore_threads,
+)
 from curator_video.batch import VideoBatch
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.opening import quieten_ffmpeg
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["EmbedFrames"]
 

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
-from curator_core.errors import ConfigError
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import ConfigError, ProcessingStage, check_allowed_locations, keep_readable
 from curator_video.audio_track import Layout, decode_sound, flac_file, wav_file
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
@@ -19,7 +16,7 @@ from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
     from curator_video.clip import Clip
 
 __all__ = ["ExtractAudio"]

@@ -12,7 +12,7 @@ from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
     from curator_video.spans import Span
 
     BatchT = TypeVar("BatchT", bound=TableBatch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import TIME_SLACK_S, Needed, decode_frames
 
 if TYPE_CHECKING:

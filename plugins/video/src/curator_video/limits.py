@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from curator_core.errors import ConfigError, DataError
+from curator_core.sdk import ConfigError, DataError
 
 __all__ = ["Deadline", "VideoLimits"]
 

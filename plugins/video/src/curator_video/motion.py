@@ -11,7 +11,7 @@ import numpy as np
 from av.video.frame import PictureType
 from av.video.reformatter import VideoReformatter
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import ROUGH, decode_frames
 from curator_video.display import side_data
 from curator_video.frame_jpeg import scaled_size

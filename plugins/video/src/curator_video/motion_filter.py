@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.filter import Filter, Verdict, check_range
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import keep_readable
+from curator_core.sdk import (
+    ConfigError,
+    DataError,
+    Filter,
+    Verdict,
+    check_allowed_locations,
+    check_range,
+    keep_readable,
+)
 from curator_video.clip import VideoSource
 from curator_video.limits import VideoLimits
 from curator_video.motion import by_differences, by_vectors
@@ -18,8 +23,7 @@ from curator_video.opening import open_video, quieten_ffmpeg
 from curator_video.row_work import UNREADABLE, for_each_clip
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
     from curator_video.clip import Clip
 
 __all__ = ["MotionFilter"]

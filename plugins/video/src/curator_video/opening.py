@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import av
 
-from curator_core.errors import DataError
-from curator_core.io.row_files import RowFile
+from curator_core.sdk import DataError, RowFile
 from curator_video.limits import Deadline
 
 if TYPE_CHECKING:

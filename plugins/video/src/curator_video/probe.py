@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from curator_core.row_outcomes import add_attributes, keep_readable
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, TableBatch, add_attributes, keep_readable
 from curator_video.clip import CLIP_COLUMNS, END_COLUMN, ID_COLUMN, START_COLUMN, VideoSource, clip_id
 from curator_video.limits import VideoLimits
 from curator_video.opening import quieten_ffmpeg
@@ -20,7 +18,7 @@ from curator_video.video_info import Verify, probe_video
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["VIDEO_COLUMNS", "Probe"]
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
-from curator_core.io import DEFAULT_BLOCK_BYTES, ListFiles, ReadFiles
-from curator_core.stage import CompositeStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    CompositeStage,
+    ConfigError,
+    EmptyTask,
+    ListFiles,
+    ReadFiles,
+)
 from curator_video.batch import VideoBatch
 from curator_video.clip import CLIP_COLUMNS
 from curator_video.limits import VideoLimits
@@ -16,7 +22,7 @@ from curator_video.probe import VIDEO_COLUMNS, Probe
 from curator_video.video_info import EXTENSIONS, Verify
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["Read"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.clip import clips_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
     from curator_video.clip import Clip, VideoSource
 
 __all__ = ["UNREADABLE", "for_each_clip"]

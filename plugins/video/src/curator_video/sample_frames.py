@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
-from curator_core.errors import ConfigError
-from curator_core.io.locations import check_allowed_locations
-from curator_core.io.tar_keys import keys_of_rows
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import ConfigError, ProcessingStage, check_allowed_locations, keep_readable, keys_of_rows
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
 from curator_video.frame_jpeg import JpegEncoder
@@ -22,7 +18,7 @@ from curator_video.row_work import UNREADABLE, for_each_clip
 from curator_video.video_info import expected_end_s
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
     from curator_video.clip import Clip
 
 __all__ = ["SampleFrames"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import ROUGH, decode_frames
 from curator_video.motion import (
     EXPORT_VECTORS,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from curator_core.errors import ConfigError
-from curator_core.io.locations import check_allowed_locations
-from curator_core.recording import current
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import ConfigError, ProcessingStage, check_allowed_locations, keep_readable, report
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
 from curator_video.fan_out import SPLIT_COLUMNS, TASK_S, fan_out, in_tasks
@@ -20,7 +16,7 @@ from curator_video.spans import fixed_spans
 from curator_video.video_info import measured_end_s
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
     from curator_video.clip import Clip
     from curator_video.spans import Span
 
@@ -88,7 +84,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
         for each in spans:
             if each is not None and not each:
-                current().drop("too_short")
+                report().drop("too_short")
         spans = self._with_frames(batch, spans)
         clips = fan_out(batch, spans, self.uri_field)
         return in_tasks(clips, self.task_s) if clips.num_rows or not task.num_rows else None

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from curator_core.errors import ConfigError
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import ConfigError, ProcessingStage, check_allowed_locations, keep_readable
 from curator_video.batch import VideoBatch
 from curator_video.clip import VideoSource
 from curator_video.fan_out import SPLIT_COLUMNS, TASK_S, fan_out, in_tasks
@@ -20,7 +17,7 @@ from curator_video.row_work import UNREADABLE, for_each_clip
 from curator_video.scene_detection import Detector, SceneSettings, detect_scenes, make_detector
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
     from curator_video.clip import Clip
     from curator_video.spans import Span
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import av
 
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 from curator_video.decoding import check_end, check_packet, declared_end_s, decode_frames
 from curator_video.display import shown_size
 from curator_video.limits import VideoLimits

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io import atomic_output, write_jsonl, write_parquet
-from curator_core.io.folder_writer import FolderWriter
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import add_attributes, keep_readable
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.sdk import (
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    ConfigError,
+    DataError,
+    FolderWriter,
+    add_attributes,
+    atomic_output,
+    check_allowed_locations,
+    keep_readable,
+    write_jsonl,
+    write_parquet,
+)
 from curator_video.clip import ID_COLUMN, VideoSource, clip_id
 from curator_video.clip_copy import copy_clip, plan_copy
 from curator_video.clip_encode import VideoCodec, encode_clip, quieten_encoders
@@ -24,8 +31,7 @@ from curator_video.row_work import UNREADABLE, for_each_clip
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import FileGroupTask, TableBatch
+    from curator_core.sdk import Columns, FileGroupTask, TableBatch, WorkerInfo
     from curator_video.clip import Clip
     from curator_video.clip_copy import CopyPlan
 

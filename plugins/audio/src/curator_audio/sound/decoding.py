@@ -13,7 +13,7 @@ import soxr
 
 from curator_audio.sound.integrity import check_whole
 from curator_audio.sound.opening import opened
-from curator_core.errors import ConfigError, DataError
+from curator_core.sdk import ConfigError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

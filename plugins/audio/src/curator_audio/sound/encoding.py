@@ -9,7 +9,7 @@ import soundfile
 
 from curator_audio.sound.decoding import blocks_of
 from curator_audio.sound.opening import opened
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

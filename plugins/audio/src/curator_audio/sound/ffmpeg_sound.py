@@ -13,7 +13,7 @@ import numpy as np
 
 from curator_audio.sound.formats import behind_id3
 from curator_audio.sound.timeline import Timeline, samples_in
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

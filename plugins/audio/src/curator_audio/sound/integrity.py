@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from curator_audio.sound.formats import behind_id3
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

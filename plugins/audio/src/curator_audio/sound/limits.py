@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curator_core.errors import ConfigError, DataError
+from curator_core.sdk import ConfigError, DataError
 
 __all__ = ["AudioLimits"]
 

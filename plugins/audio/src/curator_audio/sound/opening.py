@@ -9,7 +9,7 @@ import soundfile
 
 from curator_audio.sound.formats import FileFormat, file_format
 from curator_audio.sound.mp3_length import states_length
-from curator_core.errors import DataError
+from curator_core.sdk import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

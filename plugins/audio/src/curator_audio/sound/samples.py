@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from curator_audio.sound.decoding import SPEECH_RATE, joined, mono_blocks
-from curator_core.derived import derived
-from curator_core.errors import DataError
-from curator_core.io.row_files import RowFile
+from curator_core.sdk import DataError, RowFile, derived
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator_audio.sound.opening import Samples
     from curator_audio.sound.source import AudioSource, Clip
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["RETAINED_BYTES", "mono_samples", "streamed_samples"]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from curator_audio.sound.decoding import Span
-from curator_core.errors import StageError
-from curator_core.io.row_files import RowFile, row_files
+from curator_core.sdk import RowFile, StageError, row_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from curator_audio.sound.decoding import Channel
     from curator_audio.sound.limits import AudioLimits
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["DURATION_COLUMN", "OFFSET_COLUMN", "AudioSource", "BufferFile", "Clip"]
 

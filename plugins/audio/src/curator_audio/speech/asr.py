@@ -15,14 +15,22 @@ from curator_audio.sound.source import AudioSource
 from curator_audio.speech.asr_settings import AsrSettings
 from curator_audio.speech.pocketsphinx_recogniser import PocketsphinxRecogniser
 from curator_audio.speech.transformers_recogniser import TransformersRecogniser
-from curator_core.errors import ConfigError, DataError, MissingPackageError
-from curator_core.io.folder_reader import BYTES_COLUMN
-from curator_core.io.locations import check_allowed_locations
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.models.torch_device import Precision, limit_threads, may_use_gpu, restore_threads
-from curator_core.row_outcomes import keep_readable
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    ConfigError,
+    DataError,
+    MissingPackageError,
+    Precision,
+    ProcessingStage,
+    TableBatch,
+    check_allowed_locations,
+    check_model_name,
+    find_model_folder,
+    keep_readable,
+    limit_threads,
+    may_use_gpu,
+    restore_threads,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 
     from curator_audio.sound.opening import Samples
     from curator_audio.speech.recogniser import Recogniser
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["Asr"]
 

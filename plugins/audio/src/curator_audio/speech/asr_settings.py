@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curator_core.models.torch_device import Precision
+    from curator_core.sdk import Precision
 
 __all__ = ["AsrSettings"]
 

@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from curator_core.errors import MissingPackageError, StageError
+from curator_core.sdk import MissingPackageError, StageError
 
 __all__ = ["open_session", "packaged_file"]
 

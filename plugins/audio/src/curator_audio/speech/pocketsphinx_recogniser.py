@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curator_audio.sound.decoding import SPEECH_RATE
-from curator_core.errors import MissingPackageError
+from curator_core.sdk import MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

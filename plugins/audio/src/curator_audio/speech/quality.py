@@ -12,19 +12,23 @@ from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
 from curator_audio.speech.dnsmos import Dnsmos
-from curator_core.errors import ConfigError, DataError
-from curator_core.filter import Filter, Verdict
-from curator_core.io.folder_reader import BYTES_COLUMN
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import add_attributes, keep_readable
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    ConfigError,
+    DataError,
+    Filter,
+    Verdict,
+    add_attributes,
+    check_allowed_locations,
+    keep_readable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curator_audio.sound.opening import Samples
     from curator_audio.speech.dnsmos import QualityScores
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["Quality"]
 

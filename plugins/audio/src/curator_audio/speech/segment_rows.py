@@ -10,15 +10,14 @@ import pyarrow as pa
 from curator_audio.sound.decoding import Span
 from curator_audio.sound.encoding import cut
 from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN
-from curator_core.errors import DataError
-from curator_core.row_outcomes import add_attributes, keep_readable
+from curator_core.sdk import DataError, add_attributes, keep_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from curator_audio.sound.encoding import AudioFormat
     from curator_audio.sound.source import AudioSource, Clip
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["SPAN_COLUMNS", "SegmentRows"]
 

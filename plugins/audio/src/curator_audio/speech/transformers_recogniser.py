@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curator_audio.speech.chunks import split_quietly
-from curator_core.errors import StageError
-from curator_core.models.pretrained import load_pretrained, quiet_transformers
-from curator_core.models.torch_device import autocast_for, choose_device
+from curator_core.sdk import StageError, autocast_for, choose_device, load_pretrained, quiet_transformers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,18 +15,22 @@ from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, AudioSour
 from curator_audio.speech.segment_rows import SPAN_COLUMNS, SegmentRows
 from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
-from curator_core.errors import ConfigError, DataError
-from curator_core.filter import Filter, Verdict
-from curator_core.io.folder_reader import BYTES_COLUMN
-from curator_core.io.locations import check_allowed_locations
-from curator_core.row_outcomes import add_attributes, keep_readable
+from curator_core.sdk import (
+    BYTES_COLUMN,
+    ConfigError,
+    DataError,
+    Filter,
+    Verdict,
+    add_attributes,
+    check_allowed_locations,
+    keep_readable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curator_audio.sound.opening import Samples
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["Vad"]
 

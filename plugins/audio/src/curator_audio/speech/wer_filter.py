@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import pyarrow as pa
 
 from curator_audio.speech.transcripts import normalise
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import ConfigError, Filter, Verdict
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["WerFilter", "error_rate"]
 

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.column_bytes import ColumnBytes
+    from curator_core.sdk import ColumnBytes
 
 __all__ = ["hash_spans", "hash_values"]
 

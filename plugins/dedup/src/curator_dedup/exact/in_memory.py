@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
+from curator_core.sdk import column_bytes
 from curator_dedup.content_hash import normalized
 from curator_dedup.exact.hashing import hash_values
 

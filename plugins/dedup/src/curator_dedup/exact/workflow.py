@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.sdk import DEFAULT_BLOCK_BYTES
 from curator_dedup.exact.write_hashes import WriteHashes
 from curator_dedup.matching.find_pairs import FindPairs
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
@@ -15,7 +15,7 @@ from curator_dedup.matching.workflow import MatchingWorkflow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_core.workflow import WorkflowResult
+    from curator_core.sdk import WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import OutputMode

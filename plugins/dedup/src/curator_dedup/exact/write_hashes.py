@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
+from curator_core.sdk import column_bytes
 from curator_dedup.content_hash import normalized
 from curator_dedup.exact.hashing import hash_values
 from curator_dedup.matching.keyed_documents import WriteKeys, content_column
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["WriteHashes"]
 

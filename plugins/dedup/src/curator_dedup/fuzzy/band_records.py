@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curator_core.column_bytes import ColumnBytes
+from curator_core.sdk import ColumnBytes
 from curator_dedup.minhash.signing import sign
 
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import DataError
+from curator_core.sdk import DataError, column_bytes
 from curator_dedup.matching.keyed_documents import text_column
 from curator_dedup.numbering import DocumentNumbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.column_bytes import ColumnBytes
+    from curator_core.sdk import ColumnBytes
     from curator_dedup.corpus import Corpus
 
 __all__ = ["CorpusTexts"]

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import FileGroupTask, FileSlice, TableBatch
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, remove_files
 from curator_dedup.arrays import load_array, places_of
 from curator_dedup.matching.keyed_documents import text_column
 from curator_dedup.numbering import DocumentNumbers
@@ -19,7 +17,7 @@ from curator_dedup.shuffle_file import write_shuffled
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["GatherCandidates"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
+from curator_core.sdk import column_bytes
 from curator_dedup.fuzzy.band_records import band_records
 from curator_dedup.matching.clusters import components, make_clusters
 from curator_dedup.matching.pairing import pairs_with_a_key, unique_pairs
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.column_bytes import ColumnBytes
-    from curator_core.word_segments import SpacedWords
+    from curator_core.sdk import ColumnBytes, SpacedWords
 
 __all__ = ["find_near_duplicates", "similarity_of_pairs"]
 

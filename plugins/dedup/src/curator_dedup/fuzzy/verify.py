@@ -10,11 +10,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.filesystems import open_filesystem
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_core.sdk import (
+    EmptyTask,
+    FileGroupTask,
+    FileSlice,
+    ProcessingStage,
+    column_bytes,
+    make_folder,
+    open_filesystem,
+    remove_files,
+)
 from curator_dedup.arrays import load_array
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
 from curator_dedup.matching.pair_file import write_pairs
@@ -24,7 +29,7 @@ from curator_dedup.shuffle_file import read_partition
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.sdk import NodeInfo, WorkerInfo
 
 __all__ = ["ListCandidates", "VerifyPairs"]
 

@@ -9,12 +9,15 @@ import numpy as np
 import pyarrow as pa
 from xxhash import xxh3_64_hexdigest
 
-from curator_core.errors import ConfigError
-from curator_core.io.atomic import atomic_output, make_folder
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.pipeline import Pipeline
-from curator_core.word_segments import check_segmenter
-from curator_core.workflow import WorkflowStep
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    ConfigError,
+    Pipeline,
+    WorkflowStep,
+    atomic_output,
+    check_segmenter,
+    make_folder,
+)
 from curator_dedup.arrays import save_array
 from curator_dedup.corpus import Corpus
 from curator_dedup.fuzzy.corpus_texts import CorpusTexts
@@ -34,9 +37,7 @@ from curator_dedup.minhash.scheme import MinhashScheme
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.word_segments import SpacedWords
-    from curator_core.workflow import WorkflowResult
+    from curator_core.sdk import ProcessingStage, SpacedWords, WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import OutputMode

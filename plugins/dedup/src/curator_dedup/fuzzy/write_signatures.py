@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError, column_bytes
 from curator_dedup.fuzzy.band_records import band_records
 from curator_dedup.matching.keyed_documents import WriteKeys, text_column
 from curator_dedup.minhash.scheme import MinhashScheme
 
 if TYPE_CHECKING:
-    from curator_core.stage import NodeInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import NodeInfo, TableBatch
 
 __all__ = ["WriteBands"]
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.parquet import write_parquet
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import FileGroupTask, FileSlice
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files, write_parquet
 from curator_dedup.matching.find_pairs import first_numbers
 from curator_dedup.shuffle_file import read_partition
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.sdk import NodeInfo, WorkerInfo
 
 __all__ = ["FindRepeats"]
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.recording import current
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ProcessingStage, TableBatch, column_bytes, report
 from curator_dedup.arrays import load_array, places_of
 from curator_dedup.lines.write_lines import Unit
 from curator_dedup.numbering import DocumentNumbers
@@ -19,7 +16,7 @@ from curator_dedup.numbering import DocumentNumbers
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["NOTHING_LEFT", "RemoveLines"]
 
@@ -75,7 +72,7 @@ class RemoveLines(ProcessingStage[TableBatch, TableBatch]):
         is_empty = pl.Series(np.diff(offsets) == 0) & pl.Series(np.diff(column.offsets) > 0)
         if not is_empty.any():
             return result
-        current().drop(NOTHING_LEFT, int(is_empty.sum()))
+        report().drop(NOTHING_LEFT, int(is_empty.sum()))
         kept = result.with_rows(~is_empty)
         return kept if kept.num_rows else None
 

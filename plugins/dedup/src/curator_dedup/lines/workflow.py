@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.pipeline import Pipeline
-from curator_core.workflow import WorkflowStep
+from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError, Pipeline, WorkflowStep
 from curator_dedup.arrays import save_array
 from curator_dedup.lines.find_repeats import FindRepeats
 from curator_dedup.lines.remove_lines import NOTHING_LEFT, RemoveLines
@@ -23,8 +20,7 @@ from curator_dedup.matching.workflow import MatchingWorkflow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.workflow import WorkflowResult
+    from curator_core.sdk import ProcessingStage, WorkflowResult
     from curator_dedup.lines.write_lines import Unit
     from curator_dedup.matching.keyed_documents import WriteKeys
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
+from curator_core.sdk import column_bytes
 from curator_dedup.exact.hashing import hash_spans
 from curator_dedup.matching.keyed_documents import WriteKeys
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["Unit", "WriteLineHashes"]
 

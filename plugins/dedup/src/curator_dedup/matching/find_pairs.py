@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
 from curator_dedup.held_keys import KeyRecords
 from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import PairRule, pairs_with_a_key
@@ -21,7 +19,7 @@ from curator_dedup.shuffle_file import partition_tasks, read_partition
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.sdk import NodeInfo, WorkerInfo
 
 __all__ = ["FindPairs", "ListPartitions"]
 

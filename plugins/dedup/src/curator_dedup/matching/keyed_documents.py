@@ -10,10 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.errors import StageError
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, FileSlice, TableBatch
+from curator_core.sdk import (
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    FileGroupTask,
+    FileSlice,
+    ProcessingStage,
+    StageError,
+    TableBatch,
+    make_folder,
+    remove_files,
+)
 from curator_dedup.held_keys import KeyRecords, hold_keys
 from curator_dedup.matching.document_file import write_documents
 from curator_dedup.shuffle_file import write_partitions, write_shuffled
@@ -21,7 +28,7 @@ from curator_dedup.shuffle_file import write_partitions, write_shuffled
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["WriteKeys", "content_column", "text_column"]
 

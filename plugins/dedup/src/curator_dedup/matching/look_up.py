@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
 
-from curator_core.errors import CuratorError
-from curator_core.io.compression import compression_of
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.formats import format_named
-from curator_core.tasks import ROW_COLUMN, FileSlice
+from curator_core.sdk import ROW_COLUMN, CuratorError, FileSlice, compression_of, format_named, open_filesystem
 from curator_dedup.arrays import load_array
 from curator_dedup.held_tables import held_tables
 from curator_dedup.numbering import Numbering

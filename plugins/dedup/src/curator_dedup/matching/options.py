@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.errors import ConfigError
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError
 
 if TYPE_CHECKING:
     from curator_dedup.matching.clusters import KeepRule

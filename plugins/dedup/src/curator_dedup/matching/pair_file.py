@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from curator_core.io.atomic import atomic_output
+from curator_core.sdk import atomic_output
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,15 +9,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from curator_core.filter import Filter, Verdict
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, Filter, ProcessingStage, TableBatch, Verdict
 from curator_dedup.arrays import places_of
 from curator_dedup.matching.decisions import read_clusters, read_kept_ids
 from curator_dedup.numbering import DocumentNumbers
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["RemoveDuplicates", "TagDuplicates"]
 

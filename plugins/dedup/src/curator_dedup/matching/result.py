@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from curator_core.workflow import WorkflowResult
+    from curator_core.sdk import WorkflowResult
 
 __all__ = ["DeduplicationResult"]
 

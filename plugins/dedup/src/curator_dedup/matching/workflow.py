@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from curator_core.errors import ConfigError
-from curator_core.io.atomic import atomic_output, make_folder
-from curator_core.io.filesystems import is_local, open_filesystem
-from curator_core.io.own_output import check_own_output
-from curator_core.pipeline import Pipeline
-from curator_core.stage import NodeInfo
-from curator_core.workflow import Workflow, WorkflowStep
+from curator_core.sdk import (
+    ConfigError,
+    NodeInfo,
+    Pipeline,
+    Workflow,
+    WorkflowStep,
+    atomic_output,
+    check_own_output,
+    is_local,
+    make_folder,
+    open_filesystem,
+)
 from curator_dedup.arrays import places_of
 from curator_dedup.corpus import Corpus
 from curator_dedup.held_keys import holding_keys, taken_keys
@@ -40,11 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.executors.base import Executor
-    from curator_core.ledger.resume import Resume
-    from curator_core.result import RunResult
-    from curator_core.stage import ProcessingStage
-    from curator_core.workflow import Watch, WorkflowResult
+    from curator_core.sdk import Executor, ProcessingStage, Resume, RunResult, Watch, WorkflowResult
     from curator_dedup.matching.clusters import Clusters
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import MatchingOptions

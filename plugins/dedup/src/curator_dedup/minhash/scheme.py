@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.word_segments import SEGMENTED
+from curator_core.sdk import SEGMENTED, ConfigError, DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.word_segments import SpacedWords
+    from curator_core.sdk import SpacedWords
 
 __all__ = ["SCHEME_KEY", "MinhashScheme"]
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.word_segments import SEGMENTED, separate_words
+from curator_core.sdk import SEGMENTED, column_bytes, separate_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.column_bytes import ColumnBytes
+    from curator_core.sdk import ColumnBytes
     from curator_dedup.minhash.scheme import MinhashScheme
 
 __all__ = ["sign", "words_apart"]

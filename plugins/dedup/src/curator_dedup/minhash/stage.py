@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import pyarrow as pa
 
-from curator_core.column_bytes import column_bytes
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
-from curator_core.word_segments import SpacedWords, check_segmenter
+from curator_core.sdk import ProcessingStage, SpacedWords, TableBatch, check_segmenter, column_bytes
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.minhash.signing import sign
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["Minhash"]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from curator_core.column_bytes import ColumnBytes
+    from curator_core.sdk import ColumnBytes
     from curator_dedup.minhash.scheme import MinhashScheme
 
 __all__ = ["sign_with_torch"]

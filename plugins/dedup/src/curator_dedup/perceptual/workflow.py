@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
+from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError
 from curator_dedup.matching.find_pairs import FindPairs
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow

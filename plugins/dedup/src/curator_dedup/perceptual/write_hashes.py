@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.errors import StageError
+from curator_core.sdk import StageError
 from curator_dedup.matching.keyed_documents import WriteKeys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["HASH_BITS", "WritePieces", "perceptual_hashes"]
 

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.parquet import write_parquet
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import EmptyTask, FileGroupTask, FileSlice
+from curator_core.sdk import (
+    EmptyTask,
+    FileGroupTask,
+    FileSlice,
+    ProcessingStage,
+    make_folder,
+    remove_files,
+    write_parquet,
+)
 from curator_dedup.arrays import load_array
 from curator_dedup.semantic.vectors import drawn
 from curator_dedup.shuffle_file import partition_tasks, read_partition
@@ -19,7 +24,7 @@ from curator_dedup.shuffle_file import partition_tasks, read_partition
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.sdk import NodeInfo, WorkerInfo
 
 __all__ = ["FindPartners", "KeepSemantic", "ListClusters"]
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.pipeline import Pipeline
-from curator_core.workflow import WorkflowStep
+from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError, DataError, Pipeline, WorkflowStep
 from curator_dedup.arrays import save_array
 from curator_dedup.matching.decisions import document_column, read_columns
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
@@ -26,8 +23,7 @@ from curator_dedup.shuffle_file import partitions_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.workflow import WorkflowResult
+    from curator_core.sdk import ProcessingStage, WorkflowResult
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import OutputMode
     from curator_dedup.semantic.find_partners import KeepSemantic

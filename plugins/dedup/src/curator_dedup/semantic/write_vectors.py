@@ -12,7 +12,7 @@ from curator_dedup.matching.keyed_documents import WriteKeys
 from curator_dedup.semantic.vectors import drawn, unit_vectors
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["WriteSample"]
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.errors import StageError
+from curator_core.sdk import StageError
 from curator_text.extraction.extractor_process import HEAD, IDLE, LENGTH, read_message, write_message
 
 if TYPE_CHECKING:

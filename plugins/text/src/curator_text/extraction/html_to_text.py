@@ -9,8 +9,7 @@ from curator_text.extraction.markup_stage import MarkupStage, html_column, witho
 from curator_text.extraction.page_extractors import ExtractionSettings
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["HtmlToText"]
 

@@ -6,10 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.recording import BadRecord, current
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import BadRecord, ConfigError, ProcessingStage, StageError, TableBatch, report
 from curator_text.extraction.page_extractors import check_packages
 
 if TYPE_CHECKING:
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.stage import WorkerInfo
+    from curator_core.sdk import WorkerInfo
     from curator_text.extraction.guarded_extractor import Blame, GuardedExtractor
     from curator_text.extraction.page_extractors import ExtractionSettings
 
@@ -78,7 +75,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
         for row, blame in sorted(blames.items()):
             source, place = batch.row_source(row)
             payload = pages[row].as_py()[:_PAYLOAD_BYTES]
-            current().bad_record(BadRecord(blame.message, source, place, blame.error_type, payload))
+            report().bad_record(BadRecord(blame.message, source, place, blame.error_type, payload))
         return texts, blames
 
     def _extractor(self) -> GuardedExtractor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import ConfigError, MissingPackageError
+from curator_core.sdk import ConfigError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import Filter, Verdict
 from curator_text.metrics.c4_lines import C4Rules, edit_c4_lines
 from curator_text.metrics.text_bytes import text_bytes_of
 from curator_text.metrics.word_counts import EnglishWords
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from curator_core.stage import NodeInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import NodeInfo, TableBatch
     from curator_text.metrics.c4_lines import C4Lines
 
 __all__ = ["C4Quality"]

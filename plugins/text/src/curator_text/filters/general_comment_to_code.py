@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_core.errors import UnknownNameError
-from curator_core.filter import check_range
+from curator_core.sdk import UnknownNameError, check_range
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import share
 from curator_text.metrics.code_comments import FAMILIES, code_comments

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import check_range
+from curator_core.sdk import ConfigError, check_range
 from curator_text.filters.rule_filter import Rule, RuleFilter, share
 from curator_text.metrics.line_counts import line_counts
 from curator_text.metrics.word_counts import GOPHER_STOP_WORDS, MOST_STOP_WORDS, Words, word_counts

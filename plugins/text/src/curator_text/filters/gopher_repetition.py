@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.filters.rule_filter import Rule, RuleFilter, share
 from curator_text.metrics.gopher_ngrams import gopher_ngrams
 from curator_text.metrics.line_counts import line_counts

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import ConfigError
-from curator_core.stage import CompositeStage
-from curator_core.tasks import TableBatch
-from curator_core.word_segments import SEGMENTED
+from curator_core.sdk import SEGMENTED, CompositeStage, ConfigError, TableBatch
 from curator_text.metrics.word_counts import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.stage import ProcessingStage
+    from curator_core.sdk import ProcessingStage
 
 __all__ = ["RECIPES", "Heuristics"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_share, share
 from curator_text.metrics.known_characters import known_characters

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict, check_range
+from curator_core.sdk import ConfigError, Filter, Verdict, check_range
 from curator_text.metrics.surface import SURFACE
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["Length"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import share
 from curator_text.metrics.code_lines import CODE_LINES

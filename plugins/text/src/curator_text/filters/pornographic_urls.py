@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import Filter, Verdict
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["PornographicUrls"]
 

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.array_series import array_series
-from curator_core.filter import Filter, Verdict
-from curator_core.word_segments import check_segmenter
+from curator_core.sdk import Filter, Verdict, array_series, check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from curator_core.stage import NodeInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import NodeInfo, TableBatch
     from curator_text.metrics.group import MetricGroup
 
 __all__ = ["Rule", "RuleFilter", "share"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 
 __all__ = ["check_positive", "check_share", "share"]
 

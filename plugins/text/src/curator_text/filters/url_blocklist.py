@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import ConfigError, Filter, Verdict
 from curator_text.filters.url_hosts import domain_of, hosts, in_domains
 from curator_text.word_lists import packaged_list, read_lists
 
 if TYPE_CHECKING:
-    from curator_core.stage import WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch, WorkerInfo
 
 __all__ = ["UrlBlocklist"]
 

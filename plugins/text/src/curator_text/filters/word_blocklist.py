@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import ConfigError, Filter, Verdict
 from curator_text.metrics.surface import SURFACE
 from curator_text.word_lists import read_lists
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["WITHOUT_SPACES", "WordBlocklist"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import Filter, Verdict
 from curator_text.filters.share import check_positive
 
 if TYPE_CHECKING:
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["XmlHeader"]
 

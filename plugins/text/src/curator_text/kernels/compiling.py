@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curator_core.kernel_cache import KernelCache, inlined
+from curator_core.sdk import KernelCache, inlined
 
 __all__ = ["cache_folder", "compile_once", "inlined", "kernel"]
 

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, MissingPackageError
+from curator_core.sdk import ConfigError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.errors import ConfigError, MissingPackageError
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import ConfigError, Filter, MissingPackageError, Verdict
 from curator_text.language.fasttext_labels import label_texts, load_model, packaged_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, NodeInfo, TableBatch, WorkerInfo
 
 __all__ = ["LanguageId"]
 

@@ -10,8 +10,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.redaction import MASK, redact
+from curator_core.sdk import MASK, ConfigError, StageError, redact
 from curator_text.llm.retry_delays import retry_after_s
 
 if TYPE_CHECKING:

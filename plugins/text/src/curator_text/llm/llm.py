@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.recording import BadRecord, current
-from curator_core.resources import Resources
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import BadRecord, ConfigError, ProcessingStage, Resources, StageError, TableBatch, report
 from curator_text.llm.chat_client import ChatAnswer, ChatClient
 from curator_text.llm.prompt_template import PromptTemplate
 from curator_text.llm.row_requests import RowFailure, RowRequests
@@ -21,7 +17,7 @@ from curator_text.llm.score_reading import ScoreReader
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
     from curator_text.llm.row_requests import RowOutcome
 
 __all__ = ["Llm"]
@@ -255,11 +251,11 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
             "answers_cut": sum(answer.is_cut for answer in answers),
             "cost": (read * self.prompt_price + written * self.completion_price) / _MILLION,
         }
-        current().count(**{name: amount for name, amount in counters.items() if amount})
+        report().count(**{name: amount for name, amount in counters.items() if amount})
 
     def _refuse(self, task: TableBatch, row: int, failure: Any) -> None:
         source, place = task.row_source(row)
-        current().bad_record(BadRecord(failure.message, source=source, row=place, error_type=failure.kind))
+        report().bad_record(BadRecord(failure.message, source=source, row=place, error_type=failure.kind))
 
     def _with_answers(self, task: TableBatch, results: Sequence[Any], failed: Sequence[int]) -> TableBatch:
         kept = [row for row in range(task.num_rows) if row not in set(failed)]

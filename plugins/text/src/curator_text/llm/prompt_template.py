@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
+from curator_core.sdk import StageError
 from curator_text.llm.chat_client import RequestRefused, TransientFailure
 from curator_text.llm.rate_limit import RateLimit
 from curator_text.llm.retry_delays import delay_s

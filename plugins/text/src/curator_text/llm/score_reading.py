@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 
 __all__ = ["ScoreReader"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.metrics.group import MetricGroup
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from curator_core.array_series import array_series
-from curator_core.derived import derived, known_of
-from curator_core.word_segments import SEGMENTED, separate_words
+from curator_core.sdk import SEGMENTED, array_series, derived, known_of, separate_words
 from curator_text.metrics.text_bytes import text_bytes, text_bytes_of, text_pieces
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["MetricGroup"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curator_core.column_bytes import ColumnBytes, column_bytes
+from curator_core.sdk import ColumnBytes, column_bytes
 from curator_text.kernels.read_only import read_only
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["TextBytes", "text_bytes", "text_bytes_of", "text_pieces"]
 

@@ -9,16 +9,25 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.column_types import join_types
-from curator_core.io.formats import format_named
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.table_reader import ReadTable
-from curator_core.recording import current
-from curator_core.stage import CompositeStage, ProcessingStage
-from curator_core.stages.sample import hash_numbers, row_keys
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, concat_tables
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    CompositeStage,
+    ConfigError,
+    DataError,
+    EmptyTask,
+    FileGroupTask,
+    ListFiles,
+    ProcessingStage,
+    ReadTable,
+    concat_tables,
+    format_named,
+    hash_numbers,
+    join_types,
+    report,
+    row_keys,
+)
 from curator_text.batch import DocumentBatch
 from curator_text.mixing.resample import copies_of
 from curator_text.mixing.shuffle import Shuffle
@@ -26,8 +35,7 @@ from curator_text.mixing.shuffle import Shuffle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.stage import Columns
-    from curator_core.tasks import FileSlice, TableBatch
+    from curator_core.sdk import Columns, FileSlice, TableBatch
 
 __all__ = ["Blend", "BlendSource", "blend_rates"]
 
@@ -230,7 +238,7 @@ class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
         copies = copies_of(pl.repeat(rate, batch.num_rows, eager=True, dtype=pl.Float64), keys).to_numpy()
         dropped = int((copies == 0).sum())
         if dropped:
-            current().drop("not_sampled", dropped)
+            report().drop("not_sampled", dropped)
         rows = np.repeat(np.arange(len(copies)), copies)
         if not len(rows):
             return []

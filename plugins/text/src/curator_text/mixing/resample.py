@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.recording import current
-from curator_core.stage import ProcessingStage
-from curator_core.stages.sample import hash_numbers, row_keys, shares_of
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import (
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    ConfigError,
+    ProcessingStage,
+    TableBatch,
+    hash_numbers,
+    report,
+    row_keys,
+    shares_of,
+)
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["Resample", "copies_of"]
 
@@ -78,7 +84,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
         copies = copies_of(weights, keys)
         dropped = int((copies == 0).sum())
         if dropped:
-            current().drop("not_sampled", dropped)
+            report().drop("not_sampled", dropped)
         if dropped == len(copies):
             return None
         rows = np.repeat(np.arange(len(copies)), copies.to_numpy())

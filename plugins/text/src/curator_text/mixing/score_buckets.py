@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch
 from curator_text.mixing.statistics_files import read_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["ScoreBuckets"]
 

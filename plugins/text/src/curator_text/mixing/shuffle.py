@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.stage import ProcessingStage
-from curator_core.stages.sample import hash_numbers, row_keys
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch, hash_numbers, row_keys
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["Partition", "Shuffle"]
 

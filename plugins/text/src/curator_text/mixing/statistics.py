@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.stage import ProcessingStage
-from curator_core.stages.where import parse_condition
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    ConfigError,
+    ProcessingStage,
+    StageError,
+    TableBatch,
+    make_folder,
+    parse_condition,
+    remove_files,
+)
 from curator_text.metrics.surface import SURFACE
 from curator_text.mixing.statistics_files import ALL, FOLDER, Numbers, write_json, write_summary
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["Statistics"]
 

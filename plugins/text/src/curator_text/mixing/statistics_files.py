@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.histogram import Histogram
-from curator_core.io.atomic import atomic_output
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.paths import list_files
+from curator_core.sdk import ConfigError, DataError, Histogram, atomic_output, list_files, open_filesystem
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.sdk import FileEntry
 
 __all__ = ["ALL", "Numbers", "merge_parts", "read_quantiles", "write_json", "write_summary"]
 

@@ -8,19 +8,23 @@ from urllib.parse import quote
 
 import polars as pl
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.io.atomic import make_folder
-from curator_core.io.filesystems import full_url, open_filesystem
-from curator_core.stage import ProcessingStage
-from curator_core.stages.sample import hash_text
-from curator_core.tasks import FileGroupTask, TableBatch
+from curator_core.sdk import (
+    ConfigError,
+    FileGroupTask,
+    ProcessingStage,
+    StageError,
+    TableBatch,
+    full_url,
+    hash_text,
+    make_folder,
+    open_filesystem,
+)
 from curator_text.writing.tables import WriteJsonl, WriteParquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from curator_core.io import TableWriter
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, TableWriter, WorkerInfo
 
 __all__ = ["WriteRouted", "folder_of"]
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import StageError
-from curator_core.models.model_folder import find_model_folder
-from curator_core.models.pretrained import load_pretrained, quiet_transformers
+from curator_core.sdk import StageError, find_model_folder, load_pretrained, quiet_transformers
 from curator_text.models.tokenizer_loading import read_json
 
 if TYPE_CHECKING:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.models.torch_device import Precision
-from curator_core.stage import CompositeStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch, UnknownNameError
 from curator_text.models.classifier_network import Head
 from curator_text.models.classifier_presets import PRESETS, PresetName
 from curator_text.models.classify_tokens import ClassifyTokens
@@ -17,7 +14,7 @@ from curator_text.models.model_settings import ModelSettings
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
     from curator_text.models.classifier_presets import ClassifierPreset
 
 __all__ = ["Classify"]

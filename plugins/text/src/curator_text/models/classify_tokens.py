@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import UnknownNameError
+from curator_core.sdk import UnknownNameError
 from curator_text.models.classifier_network import load_classifier_network
 from curator_text.models.keep_labels import KeepLabels
 from curator_text.models.label_columns import LabelColumns
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
     from curator_text.models.classifier_network import Head
 
 __all__ = ["ClassifyTokens"]

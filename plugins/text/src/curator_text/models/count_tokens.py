@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter, Verdict, check_range
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    Filter,
+    ProcessingStage,
+    TableBatch,
+    Verdict,
+    check_model_name,
+    check_range,
+    find_model_folder,
+)
 from curator_text.models.token_encoder import count_tokens
 from curator_text.models.tokenizer_loading import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["CountTokens"]
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
-from curator_core.models.torch_device import Precision
-from curator_core.stage import CompositeStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch
 from curator_text.models.embed_tokens import EmbedTokens
 from curator_text.models.model_settings import ModelSettings
 from curator_text.models.sentence_layout import Pooling
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["Embed"]
 

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
     from curator_text.models.sentence_layout import Pooling
 
 __all__ = ["EmbedTokens"]

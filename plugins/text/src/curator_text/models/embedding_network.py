@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.errors import StageError
-from curator_core.models.pretrained import load_pretrained
+from curator_core.sdk import StageError, load_pretrained
 from curator_text.models.sentence_layout import read_sentence_layout
 from curator_text.models.tokenizer_loading import read_json
 

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
-from curator_core.stages.sample import hash_text
+from curator_core.sdk import ConfigError, Filter, Verdict, hash_text
 from curator_text.models.fasttext_model import LABEL_PREFIX, FastTextModel, check_model_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch, WorkerInfo
 
 __all__ = ["FastTextQuality"]
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, TableBatch
 from curator_text.models.fasttext_model import LABEL_PREFIX, FastTextModel, check_model_file
 from curator_text.models.keep_labels import KeepLabels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.stage import Columns, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["FasttextClassify"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_core.errors import ConfigError, StageError
+from curator_core.sdk import ConfigError, StageError
 
 if TYPE_CHECKING:
     import polars as pl

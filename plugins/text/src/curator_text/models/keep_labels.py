@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter, Verdict
+from curator_core.sdk import Filter, Verdict
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["KeepLabels"]
 

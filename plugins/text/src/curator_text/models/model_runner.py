@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from curator_core.errors import StageError
-from curator_core.models.torch_device import autocast_for, choose_device
+from curator_core.sdk import StageError, autocast_for, choose_device
 from curator_text.models.model_batches import TokenRows, length_batches
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
     from curator_text.models.model_settings import ModelSettings
 
 __all__ = ["ModelRunner", "Network"]

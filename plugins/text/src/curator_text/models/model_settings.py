@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 
 if TYPE_CHECKING:
-    from curator_core.models.torch_device import Precision
+    from curator_core.sdk import Precision
 
 __all__ = ["ModelSettings"]
 

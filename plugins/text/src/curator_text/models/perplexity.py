@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.filter import Filter, Verdict, check_range
+from curator_core.sdk import ConfigError, Filter, StageError, Verdict, check_range
 from curator_text.models.tokenizer_loading import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch, WorkerInfo
 
 __all__ = ["Perplexity"]
 

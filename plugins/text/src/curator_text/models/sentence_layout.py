@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.errors import StageError
+from curator_core.sdk import StageError
 from curator_text.models.tokenizer_loading import read_json
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from curator_core.errors import StageError
+from curator_core.sdk import StageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

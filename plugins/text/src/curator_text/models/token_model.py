@@ -6,10 +6,15 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.models.torch_device import limit_threads, may_use_gpu, restore_threads
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import (
+    ProcessingStage,
+    TableBatch,
+    check_model_name,
+    find_model_folder,
+    limit_threads,
+    may_use_gpu,
+    restore_threads,
+)
 from curator_text.models.model_runner import ModelRunner
 from curator_text.models.model_settings import ModelSettings
 
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["TokenModel"]
 

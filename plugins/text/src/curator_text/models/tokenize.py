@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.models.model_folder import check_model_name, find_model_folder
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, ProcessingStage, TableBatch, check_model_name, find_model_folder
 from curator_text.models.token_encoder import TokenEncoder
 from curator_text.models.tokenizer_loading import load_tokenizer, longest_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
 __all__ = ["Tokenize"]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.filter import Filter, Verdict
-from curator_core.models.model_folder import check_model_name, find_model_folder
+from curator_core.sdk import Filter, Verdict, check_model_name, find_model_folder
 from curator_text.models.token_encoder import count_tokens
 from curator_text.models.tokenizer_loading import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import NodeInfo, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import NodeInfo, TableBatch, WorkerInfo
 
 __all__ = ["TokenizerFertility"]
 

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
-from curator_core.models.model_folder import find_model_folder
+from curator_core.sdk import StageError, find_model_folder
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.stage import ProcessingStage
-from curator_core.stages.sample import hash_text
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, StageError, TableBatch, hash_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["AddId"]
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch
 from curator_text.modifiers.split_documents import repeat_rows
 from curator_text.modifiers.text_column import with_text
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["JoinDocuments"]
 

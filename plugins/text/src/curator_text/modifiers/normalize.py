@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, TableBatch
 from curator_text.modifiers.text_column import rewrite_matching, with_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["NOT_SURELY_NFC", "Normalize"]
 

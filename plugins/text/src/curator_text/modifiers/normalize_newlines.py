@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.modifiers.normalize import LINE_ENDS
 from curator_text.modifiers.text_column import rewrite_matching
 from curator_text.modifiers.text_modifier import TextModifier

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.modifiers.text_column import keep_pieces, rewrite_rows
 from curator_text.modifiers.text_modifier import TextModifier
 

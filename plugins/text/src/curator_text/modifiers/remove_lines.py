@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.stages.where import parse_condition
+from curator_core.sdk import ConfigError, parse_condition
 from curator_text.modifiers.text_column import WHITESPACE, keep_pieces, rewrite_rows
 from curator_text.modifiers.text_modifier import TextModifier
 from curator_text.patterns import check_pattern

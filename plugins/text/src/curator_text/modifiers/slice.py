@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.modifiers.text_column import WHITESPACE
 from curator_text.modifiers.text_modifier import TextModifier
 

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 import pyarrow as pa
 
-from curator_core.errors import ConfigError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, ProcessingStage, TableBatch
 from curator_text.modifiers.text_column import with_text
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["SplitDocuments", "repeat_rows"]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import TableBatch
 
 __all__ = ["WHITESPACE", "keep_pieces", "rewrite_lines", "rewrite_matching", "rewrite_rows", "with_text"]
 

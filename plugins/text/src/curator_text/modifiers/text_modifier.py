@@ -6,14 +6,13 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ProcessingStage, TableBatch
 from curator_text.modifiers.text_column import with_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["TextModifier"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from curator_core.errors import ConfigError
-from curator_core.stage import ProcessingStage
+from curator_core.sdk import ConfigError, ProcessingStage
 from curator_text.privacy.common_grams import read_common
 from curator_text.privacy.reference_index import build_index, prepare
 from curator_text.privacy.reference_texts import list_references
@@ -14,8 +13,7 @@ from curator_text.privacy.reference_texts import list_references
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import NodeInfo, WorkerInfo
-    from curator_core.tasks import Task
+    from curator_core.sdk import NodeInfo, Task, WorkerInfo
     from curator_text.privacy.reference_index import GramIndex
 
 __all__ = ["BenchmarkStage"]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.paths import list_files
+from curator_core.sdk import list_files, open_filesystem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

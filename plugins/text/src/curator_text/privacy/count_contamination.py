@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 import pyarrow as pa
 
-from curator_core.io import TableWriter
-from curator_core.tasks import FileGroupTask, TableBatch
+from curator_core.sdk import FileGroupTask, TableBatch, TableWriter
 from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["CountContamination"]
 

@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.filter import Filter, Verdict
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, Filter, TableBatch, Verdict
 from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 __all__ = ["Decontaminate"]

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, ProcessingStage, TableBatch
 from curator_text.modifiers.text_column import rewrite_lines, rewrite_rows, with_text
 from curator_text.privacy import account_numbers, api_keys, contact_data, ip_addresses
 from curator_text.privacy.spans import replace_spans, without_overlaps
@@ -19,7 +17,7 @@ from curator_text.privacy.spans import replace_spans, without_overlaps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
     from curator_text.privacy.spans import Span
 
 __all__ = ["PiiKind", "RedactPii", "find_pii"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from curator_core.errors import ConfigError
+from curator_core.sdk import ConfigError
 from curator_text.metrics.text_bytes import text_bytes
 from curator_text.privacy.reference_texts import list_references, read_references
 from curator_text.privacy.word_characters import character_table

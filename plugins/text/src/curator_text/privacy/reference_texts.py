@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.formats import FORMATS
-from curator_core.io.paths import list_files
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileSlice
+from curator_core.sdk import (
+    FORMATS,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    ConfigError,
+    FileSlice,
+    UnknownNameError,
+    list_files,
+    open_filesystem,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.sdk import FileEntry
 
 __all__ = ["References", "list_references", "read_references"]
 

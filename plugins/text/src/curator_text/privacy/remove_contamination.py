@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError
-from curator_core.recording import current
-from curator_core.tasks import TableBatch
+from curator_core.sdk import ConfigError, TableBatch, report
 from curator_text.modifiers.split_documents import repeat_rows
 from curator_text.modifiers.text_column import with_text
 from curator_text.privacy.benchmark_stage import BenchmarkStage
@@ -18,7 +16,7 @@ from curator_text.privacy.benchmark_stage import BenchmarkStage
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["RemoveContamination", "cut_out"]
 
@@ -108,10 +106,10 @@ class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
         kept = cut_out(text, spans, window=self.window)
         long_enough = [piece for piece in kept if len(piece) >= self.min_length]
         if len(long_enough) > self.max_pieces:
-            current().drop("contaminated: too many pieces")
+            report().drop("contaminated: too many pieces")
             return []
         if not long_enough:
-            current().drop("contaminated: nothing left")
+            report().drop("contaminated: nothing left")
         return long_enough
 
 

@@ -6,12 +6,20 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.io.formats import format_named
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.piece_reader import PieceReader
-from curator_core.recording import Recording
-from curator_core.stage import CompositeStage, ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    CompositeStage,
+    EmptyTask,
+    FileGroupTask,
+    Limits,
+    PieceReader,
+    ProcessingStage,
+    Recording,
+    TableBatch,
+    format_named,
+)
 from curator_text.batch import DocumentBatch
 from curator_text.reading.hf_layout import chosen_files, format_of
 
@@ -20,9 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.io.paths import FileEntry
-    from curator_core.stage import Columns
-    from curator_core.tasks import FileSlice
+    from curator_core.sdk import Columns, FileEntry, FileSlice
 
 __all__ = ["ListHfFiles", "ReadHf", "ReadHfPieces"]
 
@@ -67,7 +73,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         Raises:
             ConfigError: They do not go together.
         """
-        from curator_core.io.column_types import find_types, join_types
+        from curator_core.sdk import find_types, join_types
 
         with Recording().active():  # the run itself reports what must not be read
             files = self._files()

@@ -12,17 +12,22 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, LocationError, UnknownNameError
-from curator_core.io.filesystems import open_filesystem
-from curator_core.io.formats import FORMATS
-from curator_core.io.list_stage import report_refused
-from curator_core.io.locations import check_location, is_below
-from curator_core.io.paths import list_files
+from curator_core.sdk import (
+    FORMATS,
+    ConfigError,
+    LocationError,
+    UnknownNameError,
+    check_location,
+    is_below,
+    list_files,
+    open_filesystem,
+    report_refused,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.sdk import FileEntry
 
 __all__ = ["ALL_SPLITS", "chosen_files", "dataset_splits", "format_of"]
 

@@ -6,14 +6,13 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.io import TableReader
-from curator_core.tasks import TableBatch
+from curator_core.sdk import TableBatch, TableReader
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import Columns, ProcessingStage
+    from curator_core.sdk import Columns, ProcessingStage
 
 __all__ = ["DocumentReader", "ReadArrow", "ReadCsv", "ReadJsonl", "ReadParquet"]
 

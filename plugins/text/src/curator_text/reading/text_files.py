@@ -6,20 +6,29 @@ import codecs
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
-from curator_core.io.decompression import Decompressor
-from curator_core.io.filesystems import open_slice
-from curator_core.io.foreign_content import check_content
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.line_blocks import PAYLOAD_BYTES as _PAYLOAD_BYTES
-from curator_core.io.line_blocks import line_blocks
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.listed_size import ListedSize
-from curator_core.io.piece_reader import PieceReader
-from curator_core.recording import BadRecord, current
-from curator_core.stage import CompositeStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, TableBatch
+from curator_core.sdk import (
+    COMPRESSED_EXTENSIONS,
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    BadRecord,
+    CompositeStage,
+    ConfigError,
+    DataError,
+    Decompressor,
+    EmptyTask,
+    Limits,
+    ListedSize,
+    ListFiles,
+    PieceReader,
+    TableBatch,
+    check_content,
+    compression_of,
+    line_blocks,
+    open_slice,
+    report,
+)
+from curator_core.sdk import PAYLOAD_BYTES as _PAYLOAD_BYTES
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
@@ -27,8 +36,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.stage import Columns, ProcessingStage
-    from curator_core.tasks import FileSlice
+    from curator_core.sdk import Columns, FileSlice, ProcessingStage
 
 __all__ = ["ReadText", "ReadTextPieces"]
 
@@ -78,7 +86,7 @@ class ReadTextPieces(PieceReader):
             text = data.removeprefix(_BOM).decode(self.encoding, "replace" if self.errors == "replace" else "strict")
         except UnicodeDecodeError as error:
             check_content(data, piece.path, f"{self.encoding} text")
-            current().bad_record(undecodable(error, piece.path, 0, data))
+            report().bad_record(undecodable(error, piece.path, 0, data))
             return
         yield self._table([text], piece, [0])
 
@@ -128,7 +136,7 @@ class ReadTextPieces(PieceReader):
             yield from self._documents(held, paragraph_spans(held), piece, held_at)
 
     def _documents(self, data: bytes, spans: Any, piece: FileSlice, offset: int) -> Iterator[pa.Table]:
-        from curator_core.io.utf8_check import is_utf8
+        from curator_core.sdk import is_utf8
         from curator_text.reading.text_spans import decode_spans
 
         if offset == 0 and not is_utf8(data):
@@ -153,12 +161,12 @@ class ReadTextPieces(PieceReader):
 
     def _report_long(self, piece: FileSlice, offset: int, data: bytes) -> None:
         message = f"the {self.per} is longer than {self.limits.max_record_bytes:,} bytes; raise max_record_bytes"
-        current().bad_record(BadRecord(message, piece.path, offset, "RecordTooLong", data[:_PAYLOAD_BYTES]))
+        report().bad_record(BadRecord(message, piece.path, offset, "RecordTooLong", data[:_PAYLOAD_BYTES]))
 
     def _table(self, texts: Any, piece: FileSlice, rows: Any) -> pa.Table:
         import pyarrow as pa
 
-        from curator_core.io.provenance import with_provenance
+        from curator_core.sdk import with_provenance
 
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
         return with_provenance(pa.table({self.text_field: column}), piece.path, rows)

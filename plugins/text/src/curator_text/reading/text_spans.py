@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.io.utf8_check import is_utf8
-from curator_core.recording import BadRecord, current
+from curator_core.sdk import BadRecord, is_utf8, report
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,12 +96,12 @@ def decode_spans(
         except UnicodeDecodeError as error:
             refused += 1
             if refused <= _REPORTED_PER_BLOCK:
-                current().bad_record(undecodable(error, path, start + offset, part))
+                report().bad_record(undecodable(error, path, start + offset, part))
             last = start + offset
     if refused > _REPORTED_PER_BLOCK:  # a binary file must not fill the memory with reports
         more = refused - _REPORTED_PER_BLOCK
         message = f"{more:,} more parts up to byte {last:,} that are not {encoding}; is this file text?"
-        current().bad_record(BadRecord(message, path, last, "InvalidText", rows=more))
+        report().bad_record(BadRecord(message, path, last, "InvalidText", rows=more))
     return pa.array(texts, pa.large_string()), np.array(kept, dtype=np.int64)
 
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.errors import ConfigError
-from curator_core.io.compression import compression_of
-from curator_core.io.filesystems import open_slice
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.piece_reader import PieceReader
-from curator_core.recording import BadRecord, current
-from curator_core.stage import CompositeStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, TableBatch
+from curator_core.sdk import (
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    BadRecord,
+    CompositeStage,
+    ConfigError,
+    EmptyTask,
+    Limits,
+    ListFiles,
+    PieceReader,
+    TableBatch,
+    compression_of,
+    open_slice,
+    report,
+)
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
@@ -21,9 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.io.compression import Compression
-    from curator_core.stage import Columns, ProcessingStage
-    from curator_core.tasks import FileSlice
+    from curator_core.sdk import Columns, Compression, FileSlice, ProcessingStage
     from curator_text.reading.warc_framing import BrokenRecord, RawRecord
     from curator_text.reading.warc_members import Damage, Member
     from curator_text.reading.warc_records import PageRow
@@ -82,11 +87,11 @@ class ReadWarcPieces(PieceReader):
                 except RecordError as error:
                     problem = BadRecord(str(error), piece.path, place, error.error_type, record.header[:256])
             if problem is not None:
-                current().bad_record(problem)
+                report().bad_record(problem)
                 problems += 1
                 if problems == _MAX_PROBLEMS:  # looking for the next record again and again could take for ever
                     message = f"{problems:,} records are damaged; the file is given up here"
-                    current().bad_record(BadRecord(message, piece.path, place, "CorruptWarc"))
+                    report().bad_record(BadRecord(message, piece.path, place, "CorruptWarc"))
                     break
                 continue
             if row is None:
@@ -128,7 +133,7 @@ class ReadWarcPieces(PieceReader):
     def _table(self, rows: Sequence[tuple[int, PageRow]], piece: FileSlice) -> pa.Table:
         import pyarrow as pa
 
-        from curator_core.io.provenance import with_provenance
+        from curator_core.sdk import with_provenance
 
         kinds = {"html": pa.large_binary() if self.raw else pa.large_string(), "status": pa.int32()}
         columns = {

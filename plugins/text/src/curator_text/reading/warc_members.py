@@ -11,14 +11,12 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from curator_core.io.compression import zstd_module
-from curator_core.io.decoders import decode_errors
+from curator_core.sdk import decode_errors, zstd_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curator_core.io.compression import Compression
-    from curator_core.io.limits import Limits
+    from curator_core.sdk import Compression, Limits
 
 __all__ = ["Damage", "Member", "members"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_core.io.atomic import atomic_output
+from curator_core.sdk import atomic_output
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

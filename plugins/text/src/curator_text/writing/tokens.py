@@ -7,10 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.filter import MISSING_VALUE
-from curator_core.io.folder_writer import FolderWriter
-from curator_core.recording import current
+from curator_core.sdk import MISSING_VALUE, ConfigError, FolderWriter, StageError, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import FileGroupTask, TableBatch
+    from curator_core.sdk import Columns, FileGroupTask, TableBatch, WorkerInfo
 
 __all__ = ["WriteTokens"]
 
@@ -192,7 +188,7 @@ def _load_tokenizer(path: str) -> Any:
 
 def _count_missing(count: int) -> None:
     if count:
-        current().drop(MISSING_VALUE, count)
+        report().drop(MISSING_VALUE, count)
 
 
 def _without_empty(tokens: NDArray[Any], lengths: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -201,5 +197,5 @@ def _without_empty(tokens: NDArray[Any], lengths: Any) -> tuple[NDArray[Any], ND
     sizes = np.asarray(lengths, dtype=np.int64)
     empty = int((sizes == 0).sum())
     if empty:
-        current().drop(NO_TOKENS, empty)
+        report().drop(NO_TOKENS, empty)
     return tokens, sizes[sizes > 0]

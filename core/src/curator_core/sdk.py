@@ -1,0 +1,93 @@
+"""What stages, readers, writers and workflows are written with: the surface for authors of plugins.
+
+Everything that is not here, in :mod:`curator_core`, :mod:`curator_core.specs` or :mod:`curator_core.hookspecs` is
+private and may change without notice. Importing this module only defines names; each is loaded from its module when
+first used. A name is added here and, for type checkers, in ``sdk.pyi``.
+"""
+
+from __future__ import annotations
+
+from curator_core.lazy_names import lazy_names
+
+_HOMES = {
+    "array_series": ("array_series",),
+    "column_bytes": ("column_bytes", "ColumnBytes"),
+    "derived": ("derived", "known_of"),
+    "errors": (
+        "ConfigError",
+        "CuratorError",
+        "DataError",
+        "LocationError",
+        "MissingPackageError",
+        "StageError",
+        "UnknownNameError",
+    ),
+    "executors.base": ("Executor",),
+    "filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
+    "function_stage": ("processing_stage",),
+    "histogram": ("Histogram",),
+    "io.atomic": ("atomic_output", "make_folder", "remove_files"),
+    "io.column_types": ("find_types", "join_types"),
+    "io.compression": ("COMPRESSED_EXTENSIONS", "Compression", "compression_of", "zstd_module"),
+    "io.decoders": ("decode_errors",),
+    "io.decompression": ("Decompressor",),
+    "io.filesystems": ("full_url", "is_local", "open_filesystem", "open_slice"),
+    "io.folder_reader": ("BYTES_COLUMN", "FolderReader", "ReadFiles", "SIZE_COLUMN", "URI_COLUMN"),
+    "io.folder_writer": ("FolderWriter",),
+    "io.foreign_content": ("check_content",),
+    "io.formats": ("format_named", "FORMATS"),
+    "io.jsonl_writer": ("write_jsonl",),
+    "io.limits": ("DEFAULT_BLOCK_BYTES", "Limits"),
+    "io.line_blocks": ("line_blocks", "PAYLOAD_BYTES"),
+    "io.list_stage": ("ListFiles", "report_refused"),
+    "io.listed_size": ("ListedSize",),
+    "io.locations": ("check_allowed_locations", "check_location", "is_below"),
+    "io.own_output": ("check_own_output",),
+    "io.parquet": ("write_parquet",),
+    "io.paths": ("FileEntry", "list_files"),
+    "io.piece_reader": ("PieceReader",),
+    "io.provenance": ("PROVENANCE_COLUMNS", "with_provenance"),
+    "io.row_files": ("row_files", "RowFile"),
+    "io.table_reader": ("ReadTable", "TableReader"),
+    "io.table_writer": ("TableWriter",),
+    "io.tar_keys": ("keys_of_rows",),
+    "io.tar_reader": ("TarReader",),
+    "io.tar_writer": ("TarWriter",),
+    "io.utf8_check": ("is_utf8",),
+    "kernel_cache": ("inlined", "KernelCache"),
+    "ledger.resume": ("Resume",),
+    "models.image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
+    "models.model_folder": ("check_model_name", "find_model_folder"),
+    "models.pretrained": ("load_pretrained", "quiet_transformers"),
+    "models.torch_device": (
+        "autocast_for",
+        "choose_device",
+        "limit_threads",
+        "may_use_gpu",
+        "Precision",
+        "restore_threads",
+    ),
+    "pipeline": ("Pipeline",),
+    "recording": ("BadRecord", "Recording", "report"),
+    "redaction": ("MASK", "redact"),
+    "resources": ("Resources",),
+    "result": ("RunResult",),
+    "row_outcomes": ("add_attributes", "keep_readable"),
+    "stage": ("Columns", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "stages.sample": ("hash_numbers", "hash_text", "row_keys", "shares_of"),
+    "stages.where": ("parse_condition",),
+    "tasks": (
+        "concat_tables",
+        "EmptyTask",
+        "FileGroupTask",
+        "FileSlice",
+        "ROW_COLUMN",
+        "SOURCE_COLUMN",
+        "TableBatch",
+        "Task",
+    ),
+    "word_segments": ("check_segmenter", "SEGMENTED", "separate_words", "SpacedWords"),
+    "workflow": ("Watch", "Workflow", "WorkflowResult", "WorkflowStep"),
+}
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
