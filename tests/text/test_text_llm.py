@@ -265,6 +265,6 @@ def test_scores_in_json_and_by_pattern():
     assert reader.read('Well {not json} ```json\n{"why": {"a": 1}, "score": 3.5}\n```') == 3.5
     with pytest.raises(ValueError, match="no JSON object with 'score'"):
         reader.read('{"points": 3}')
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         reader.read('{"score": "high"}')
     assert ScoreReader(pattern=r"total:\s*(\d+)").read("1 and 2, total: 7") == 7.0

@@ -55,7 +55,7 @@ class FailureLimit:
         raise TooManyFailuresError(
             f"stage {stats.name!r} failed on {failed:,} of {seen:,} rows ({failed / max(seen, 1):.1%}), more than "
             f"max_failed_fraction allows ({self.fraction:.1%}): {reasons}{f' and {more} more' if more else ''}",
-            fix="look at the records with `curator quarantine ls RUN_DIR`, mend the input or the stage, or raise "
+            fix="look at the records with `curator quarantine ls RUN_DIR`, fix the input or the stage, or raise "
             "max_failed_fraction",
         )
 

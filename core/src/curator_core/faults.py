@@ -91,7 +91,7 @@ def _parse_one(text: str) -> tuple[str, str, int]:
     action, _, visit = rest.partition("@")
     if point not in FAULT_POINTS or action not in _ACTIONS or not (visit or "1").isdigit():
         raise ConfigError(
-            f"{FAULTS_VARIABLE}: {text!r} is no fault",
+            f"{FAULTS_VARIABLE}: {text!r} does not name a fault",
             fix=f"write POINT:ACTION@VISIT with one of {', '.join(FAULT_POINTS)} and one of {', '.join(_ACTIONS)}",
         )
     return point, action, int(visit or "1")

@@ -94,7 +94,7 @@ class Pipeline:
                 process otherwise.
             initial_tasks: What the first stage gets, pulled lazily; one empty task unless given.
             run_dir: Folder for the plan, the ledger, quarantined records, dropped rows and the result.
-            resume: Go on with the run in ``run_dir``, skipping what it has finished; starts it where there is none.
+            resume: Resume the run in ``run_dir``, skipping what it has finished; starts it where there is none.
                 True refuses if pipeline or input have changed since, ``"changed"`` redoes what is affected.
             existing: What happens to files in the output folder that look like the writer's and that neither this run
                 nor the one it resumes has written. ``"warn"`` leaves them there and says so in ``warnings`` of the

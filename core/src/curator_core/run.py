@@ -104,7 +104,7 @@ class RunState:
         """Take over what an executor says about failures.
 
         Raises:
-            ConfigError: The share of failures that it allows is no share.
+            ConfigError: The fraction of failures that it allows is not between 0 and 1.
         """
         limit = executor.max_failed_fraction
         self._failure_limit = None if limit is None else FailureLimit(limit)

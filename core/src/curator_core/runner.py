@@ -247,7 +247,7 @@ class StageRunner:
             for number in itertools.count():
                 try:
                     output = next(outputs, None)
-                except OutputError:  # a full disk is no fault of the task
+                except OutputError:  # a full disk: the task is not to blame
                     raise
                 except BaseException as error:  # noqa: BLE001 - isolation border: a stage may raise anything
                     reraise_interrupt(error)
@@ -378,7 +378,7 @@ class StageRunner:
         if self._policy.on_error == "raise":
             raise StageError(
                 f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}",
-                fix="mend the input or the stage, or use on_error: quarantine to go on without it",
+                fix="fix the input or the stage, or use on_error: quarantine to continue without it",
             ) from cause
         if self._policy.on_error == "skip":
             self._state.skip(record)

@@ -137,7 +137,7 @@ class Workflow:
         Args:
             executor: How to run the pipelines.
             run_dir: Folder for what the steps leave.
-            resume: Go on with the run in ``run_dir``: pipelines as :meth:`Pipeline.run` does, other steps by what they
+            resume: Resume the run in ``run_dir``: pipelines as :meth:`Pipeline.run` does, other steps by what they
                 returned, where that is plain data and no step before them had anything left to do.
             watch: Shows progress, or asks a step to stop.
         """

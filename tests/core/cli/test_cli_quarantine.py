@@ -108,7 +108,7 @@ def test_a_dry_run_says_what_would_be_done(cli, run_dir, tmp_path):
 
 
 def test_retry_with_another_pipeline_file(cli, run_dir, write_pipeline, tmp_path):
-    path = write_pipeline(PIPELINE, "mended.yaml")
+    path = write_pipeline(PIPELINE, "fixed.yaml")
     done = cli(
         "quarantine", "retry", run_dir, "--pipeline", path, "--set", "WORD=nothing", "--set", f"OUT={tmp_path}/out"
     )

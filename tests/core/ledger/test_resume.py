@@ -99,7 +99,7 @@ def test_finished_sources_are_not_read_again(corpus):
 def test_without_a_ledger_resume_is_a_first_run(corpus, caplog):
     caplog.set_level(logging.INFO)
     result = corpus.run(resume=True)
-    assert "holds no run to go on with" in caplog.text
+    assert "holds no run to resume" in caplog.text
     corpus.check(result, corpus.reference())
 
 

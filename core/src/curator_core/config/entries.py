@@ -110,7 +110,7 @@ class EntryReader:
         names = [key for key in entry if key != "with"]
         if len(names) != 1 or not isinstance(names[0], str):
             if any(isinstance(name, str) and "." not in name for name in names) and isinstance(names[0], str):
-                what = f"keys {', '.join(map(repr, names))} stand side by side; indent parameters below the stage"
+                what = f"keys {', '.join(map(repr, names))} stand next to each other; indent parameters below the stage"
             else:
                 what = "expected one stage name (and 'with'); begin every stage with '- '"
             self._document.complain(path, what)

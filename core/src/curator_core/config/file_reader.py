@@ -105,7 +105,7 @@ class FileReader:
             self._document.complain(path, f"the key {keys[0]!r} is missing (or {' or '.join(map(repr, keys[1:]))})")
             return None
         if len(given) > 1:
-            what = f"{' and '.join(given)} stand side by side; there can be only one of {', '.join(keys)}"
+            what = f"{' and '.join(given)} are both given; there can be only one of {', '.join(keys)}"
             self._document.complain((*path, given[1]), what)
         return given[0]
 

@@ -207,7 +207,7 @@ class _StageRun:
         if self._policy.on_error == "raise":
             raise StageError(
                 f"stage {self._name!r} failed on {record.where}: {record.error_type}: {record.message}",
-                fix="mend the input or the stage, or use on_error: quarantine to go on without it",
+                fix="fix the input or the stage, or use on_error: quarantine to continue without it",
             ) from error
         if self._policy.on_error == "skip":
             self._state.skip(record)

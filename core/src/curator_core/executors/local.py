@@ -42,7 +42,7 @@ class LocalExecutor(Executor):
     [2, 4]
 
     Args:
-        threads: How many source tasks go through the line side by side. Stages that are not declared thread-safe
+        threads: How many source tasks are processed in parallel. Stages that are not declared thread-safe
             are entered by one thread at a time; Arrow, polars and numba release the interpreter lock.
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.

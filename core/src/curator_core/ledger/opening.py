@@ -1,4 +1,4 @@
-"""Open the ledger of a run directory: afresh, or to go on with what is there."""
+"""Open the ledger of a run directory: a new one, or that of the run to resume."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _start_afresh(
             )
         remove_torn(directory, plan, content.begun)
     elif resume:
-        _log.info("%s holds no run to go on with: this is the first", directory.path)
+        _log.info("%s holds no run to resume: this is the first", directory.path)
     start_over(directory, plan)
     file = LedgerFile(path, [line_of(header(plan_identity(plan)))])
     return Opened(RunLedger(file, before_commit=directory.sync))

@@ -1,4 +1,4 @@
-"""Go on with a run, start it afresh, or refuse: what a ledger, a plan and the input of today come to."""
+"""Resume a run, start it anew, or refuse: decided from its ledger, the plan and the input of today."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Resume", "current_sources", "decide", "in_source_order"]
 
 Resume = bool | Literal["changed"]
-"""Whether to go on with a run: no, only if nothing has changed, or redoing what has (``"changed"``)."""
+"""Whether to resume a run: no, only if nothing has changed, or redoing what has (``"changed"``)."""
 _SHOWN = 20
 
 
@@ -65,7 +65,7 @@ def decide(
     resume: Resume,
     run_dir: str,
 ) -> Decision:
-    """Decide how to go on with the run of a ledger.
+    """Decide how to resume the run of a ledger.
 
     Args:
         content: What the ledger says.

@@ -128,7 +128,7 @@ class RunLedger:
                 self._completion.moved(position, source, made=1)
 
     def used(self, position: int, tasks: Sequence[Task[Any]]) -> None:
-        """Note tasks of which all has been made that will be, or that were given up."""
+        """Mark tasks whose outputs are complete, or that were given up."""
         for task in tasks:
             source = source_id(task.task_id)
             if source:
@@ -240,7 +240,7 @@ class StageProgress:
         self._ledger.made(self._position, task)
 
     def used(self, tasks: Sequence[Task[Any]]) -> None:
-        """Note inputs of which all has been made that will be."""
+        """Mark inputs whose outputs are complete."""
         self._ledger.used(self._position, tasks)
 
     def lost(self, task: Task[Any]) -> None:

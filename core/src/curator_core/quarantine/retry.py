@@ -16,7 +16,7 @@ from curator_core.lineage import NumberedTasks
 from curator_core.plan import Plan
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry_plan import Verdicts, lay_out, settle_kept, settle_sources
-from curator_core.quarantine.settlement import finish_interrupted, settle
+from curator_core.quarantine.settlement import apply_verdicts, finish_interrupted
 from curator_core.redaction import MASK
 from curator_core.run import RunState, stream_plan
 from curator_core.run_directory import LEDGER_FILE
@@ -161,7 +161,7 @@ def _retry(
         verdicts.add(settle_sources(retried, failures, known=known, resolutions=resolutions, time=now))
         alone = {path for each in resolutions.values() for path in each.outputs}
         verdicts.obsolete += sorted(vanished - alone)
-    settle(folder, verdicts)
+    apply_verdicts(folder, verdicts)
     result.resolved = [each.record_id for each in verdicts.resolved]
     result.records = verdicts.records
     return result

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["finish_interrupted", "settle"]
+__all__ = ["apply_verdicts", "finish_interrupted"]
 
 
-def settle(folder: QuarantineFolder, verdicts: Verdicts) -> None:
+def apply_verdicts(folder: QuarantineFolder, verdicts: Verdicts) -> None:
     """Carry out what was decided about the records of a retry."""
     journal = _journal(folder)
     journal.parent.mkdir(parents=True, exist_ok=True)

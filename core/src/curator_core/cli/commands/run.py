@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="go on with the run in --run-dir, skipping what it has finished; starts it where there is none",
+        help="resume the run in --run-dir, skipping what it has finished; starts it where there is none",
     )
     parser.add_argument(
         "--resume=changed",
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="files of other runs in the output folder: warn about them, keep or replace them, or refuse to start",
     )
     parser.add_argument("--executor", metavar="NAME", help="run with this executor instead of the file's")
-    parser.add_argument("--threads", type=positive, metavar="N", help="tasks side by side in the local executor")
+    parser.add_argument("--threads", type=positive, metavar="N", help="tasks in parallel in the local executor")
     parser.add_argument("--address", metavar="HOST:PORT", help="Ray cluster to join, or auto for one on this machine")
     parser.add_argument("--cpus", type=positive, metavar="N", help="CPUs of a Ray that is started for the run")
     parser.add_argument("--gpus", type=positive, metavar="N", help="GPUs of a Ray that is started for the run")

@@ -67,7 +67,7 @@ class RunCall:
 
 @dataclass(frozen=True, slots=True)
 class ResumeCall:
-    """Let a worker go on with a call that it had to interrupt."""
+    """Let a worker resume a call that it had to interrupt."""
 
     worker_id: int
     call: Call

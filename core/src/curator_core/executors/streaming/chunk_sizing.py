@@ -7,7 +7,7 @@ import math
 __all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
 
 TARGET_CALL_S = 0.01
-"""How long the first calls should last, and those of which nobody says."""
+"""Default duration of a call, also used for the first calls."""
 LONGEST_CALL_S = 0.5
 """A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
 _LONG_TARGET_S = 0.42

@@ -20,7 +20,7 @@ _PARTS = 16
 
 
 class Recovery:
-    """Turns failed calls into others that settle them."""
+    """Turns failed calls into retries, smaller calls and quarantine records."""
 
     def __init__(self, board: Board) -> None:
         self._board = board

@@ -176,7 +176,7 @@ class StepWorker:
         return self._advance(execution, started_s, is_replay=order.limit is not None)
 
     def resume(self) -> tuple[Payload | None, CallReport]:
-        """Go on with the call that was interrupted because its result was large enough."""
+        """Resume the call that was interrupted because its result was large enough."""
         execution, self._suspended = self._suspended, None
         if execution is None:
             return None, CallReport()

@@ -127,7 +127,7 @@ class WorkerPool:
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))
 
     def resume(self, action: ResumeCall) -> None:
-        """Let a worker go on with its interrupted call."""
+        """Let a worker resume its interrupted call."""
         payload, report = self._actors[action.worker_id].resume()
         self._listen(report, lambda future: CallEnded(action.worker_id, action.call, payload, future))
 

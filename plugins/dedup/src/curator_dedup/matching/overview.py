@@ -1,4 +1,4 @@
-"""What the duplicates of a corpus look like: how large the clusters are, how similar, and some side by side."""
+"""What the duplicates of a corpus look like: how large the clusters are, how similar, with examples."""
 
 from __future__ import annotations
 

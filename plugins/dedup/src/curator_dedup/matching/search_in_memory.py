@@ -1,4 +1,4 @@
-"""Pairs of documents that share a key, out of keys that are in memory: partitions side by side in threads."""
+"""Pairs of documents that share a key, out of keys that are in memory: partitions are searched in parallel threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pairs_in_memory(
         batches: The number of the first document of each batch, in order, and the batch's keys.
         rule: Which documents of a key are paired.
         max_distance: In how many bits their marks may differ, with ``near``.
-        threads: How many partitions are searched side by side.
+        threads: How many partitions are searched in parallel.
     """
 
     def search(partition: int) -> NDArray[np.int64]:

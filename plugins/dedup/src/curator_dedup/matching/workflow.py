@@ -133,7 +133,7 @@ class MatchingWorkflow(Workflow):
         Args:
             executor: How to run the pipelines; in this process unless given.
             run_dir: Folder for ledgers and quarantined records; ``run`` in the cache unless given, where that is local.
-            resume: Go on with an earlier run.
+            resume: Resume an earlier run.
             watch: Shows progress, or asks a step to stop.
         """
         self._check_folders()
@@ -303,9 +303,11 @@ class MatchingWorkflow(Workflow):
         start = self.start
         is_fixed = np.arange(documents) < start if start else None
         clusters = make_clusters(roots, preference, is_fixed=is_fixed)
-        return self.settle(documents - start, clusters, _similarity(clusters.members, pairs))
+        return self.write_decisions(documents - start, clusters, _similarity(clusters.members, pairs))
 
-    def settle(self, documents: int, clusters: Clusters, similarity: NDArray[np.float64] | None) -> dict[str, Any]:
+    def write_decisions(
+        self, documents: int, clusters: Clusters, similarity: NDArray[np.float64] | None
+    ) -> dict[str, Any]:
         """Write what was decided, and an overview of it.
 
         Args:

@@ -220,7 +220,7 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         joined = pa.concat_tables(tables)
         found = (joined.column(name).to_numpy() for name in ("document", "partner", "similarity"))
         clusters, similarity = clusters_of_partners(*found)
-        return self.settle(results["number"]["documents"], clusters, similarity)
+        return self.write_decisions(results["number"]["documents"], clusters, similarity)
 
 
 def _matrix(tables: Sequence[pa.Table]) -> np.ndarray[Any, np.dtype[np.float32]]:

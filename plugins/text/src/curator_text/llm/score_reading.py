@@ -55,7 +55,7 @@ class ScoreReader:
         try:
             score = float(found)
         except (TypeError, ValueError):
-            raise ValueError(f"{found!r} is no number") from None
+            raise ValueError(f"{found!r} is not a number") from None
         if self._range is not None and not self._range[0] <= score <= self._range[1]:
             raise ValueError(f"the score {score:g} is not between {self._range[0]:g} and {self._range[1]:g}")
         return score

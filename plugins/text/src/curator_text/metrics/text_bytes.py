@@ -1,4 +1,4 @@
-"""The documents of a text column, of which all or some are to be measured: what compiled kernels work on."""
+"""The documents of a text column, all or some of them, as compiled kernels read them."""
 
 from __future__ import annotations
 

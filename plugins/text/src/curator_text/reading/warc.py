@@ -154,7 +154,7 @@ class ReadWarc(CompositeStage[EmptyTask, TableBatch]):
 
     A file is read as one unit of work, in tables of ``block_bytes``: where a record begins in the middle of a file
     cannot be known for sure, because archives contain archives. A damaged record is quarantined with its place, and
-    reading goes on with the next one that can be found: every byte of a gzip member was checked before its record
+    reading continues at the next one that can be found: every byte of a gzip member was checked before its record
     comes out; plain files and zstd are checked by the digests of the records, where they have them.
 
     >>> [stage.name for stage in ReadWarc("crawl/*.warc.gz").decompose()]
