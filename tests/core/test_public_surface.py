@@ -22,6 +22,7 @@ EXPECTED = {
     "Task",
     "Verdict",
     "Workflow",
+    "WorkflowStep",
     "make_stage",
     "processing_stage",
 }
