@@ -19,6 +19,7 @@ SLICES = 3
 FOUND = {
     "the input of an output that is lost when it is fetched was dropped before the repetition": (159, 675, 940),
     "workers with interrupted calls, for which there was no room, left none for lost tasks": (2119, 2777),
+    "a task that kills workers was lost with its node before it was in quarantine, which ended the run": (182680,),
 }
 
 

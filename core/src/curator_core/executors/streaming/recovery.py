@@ -26,7 +26,7 @@ class Recovery:
         self._board = board
         self._blame = Blame()
         self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
-        self._undelivered: dict[int, Chunk] = {}
+        self._postponed: dict[int, list[Deliver | GiveUp]] = {}  # until a chunk is made again
         self._replayed: set[int] = set()  # chunks that are being made again
 
     def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
@@ -88,7 +88,14 @@ class Recovery:
 
     def lost_output(self, chunk: Chunk) -> None:
         """See to outputs of the last step that are gone before the caller had them."""
-        self._undelivered[chunk.chunk_id] = chunk
+        self._postponed.setdefault(chunk.chunk_id, []).append(Deliver(chunk))
+        self.restore(chunk)
+
+    def lost_suspect(self, action: GiveUp) -> None:
+        """See to a task that is gone before it could be put into quarantine: make it again, then give it up."""
+        chunk = action.task.chunk
+        chunk.pins += 1
+        self._postponed.setdefault(chunk.chunk_id, []).append(action)
         self.restore(chunk)
 
     def restore(self, chunk: Chunk) -> None:
@@ -133,13 +140,16 @@ class Recovery:
         for step, slices in self._parked.pop(chunk.chunk_id, []):
             step.parked_tasks -= sum(len(each) for each in slices)
             step.push_back(slices)
-        if self._undelivered.pop(chunk.chunk_id, None) is not None:
-            self._board.actions.append(Deliver(chunk))
+        for action in self._postponed.pop(chunk.chunk_id, []):
+            self._board.actions.append(action)
+            if isinstance(action, GiveUp):
+                chunk.pins -= 1
+                self._board.forget_if_done(chunk)
 
     @property
-    def owes_outputs(self) -> bool:
-        """Whether outputs of the last step have to be made again."""
-        return bool(self._undelivered)
+    def is_waiting(self) -> bool:
+        """Whether tasks have to be made again for the caller or for quarantine."""
+        return bool(self._postponed)
 
     def _park(self, step: StepState, chunk: Chunk, slices: list[Slice]) -> None:
         self._parked.setdefault(chunk.chunk_id, []).append((step, slices))

@@ -368,11 +368,14 @@ class RunLoop:
             self._store_bytes -= chunk.size_bytes
 
     def _give_up(self, action: GiveUp) -> None:
-        """Settle a task that kills workers, by the policy of the stage that it was in."""
+        """Apply the policy of the stage that a task was in to the task, which kills workers."""
+        task = self._fetch(action.task)
+        if task is None:
+            self._scheduler.suspect_lost(action, self._now)
+            return
         step = self._steps[action.step]
         name = noted_stage(self._run_id, action.call_id)
         stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
-        task = self._fetch(action.task)
         error = _death(step, action)
         policy = policy_for(stage, self._policy)
         if policy.on_error == "raise":
@@ -390,8 +393,13 @@ class RunLoop:
         if self._state.ledger is not None:
             self._state.ledger.used(action.step, [task])
 
-    def _fetch(self, task: Slice) -> Task[Any]:
-        return decode(fetch(task.chunk.handle), task.start, task.stop)[0]
+    def _fetch(self, task: Slice) -> Task[Any] | None:
+        """Return a task; None where it is lost."""
+        try:
+            payload = None if task.chunk.handle is None else fetch(task.chunk.handle)
+        except self._ray.exceptions.ObjectLostError:
+            return None
+        return None if payload is None else decode(payload, task.start, task.stop)[0]
 
     def _describe_standstill(self) -> str:
         board = self._scheduler.board

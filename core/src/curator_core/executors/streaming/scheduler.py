@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from curator_core.executors.streaming.actions import Action
+    from curator_core.executors.streaming.actions import Action, GiveUp
     from curator_core.executors.streaming.model import CallResult, LossCause, Node, StepSpec, Worker
     from curator_core.executors.streaming.step_state import StepState
 
@@ -82,7 +82,7 @@ class Scheduler:
     def is_finished(self) -> bool:
         """Whether every task has come to its end."""
         board = self.board
-        if board.is_pulling or not board.sources_ended or self._recovery.owes_outputs:
+        if board.is_pulling or not board.sources_ended or self._recovery.is_waiting:
             return False
         return not any(step.has_work for step in board.steps)
 
@@ -227,6 +227,11 @@ class Scheduler:
     def output_lost(self, chunk: Chunk, now: float) -> None:
         """Note that delivered outputs were gone before they could be fetched."""
         self._recovery.lost_output(chunk)
+        self.tick(now)
+
+    def suspect_lost(self, action: GiveUp, now: float) -> None:
+        """Note that a task was gone before it could be given up."""
+        self._recovery.lost_suspect(action)
         self.tick(now)
 
     def node_added(self, node: Node, now: float) -> None:
