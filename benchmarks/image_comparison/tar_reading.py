@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine_comparison.environments import Engine, EnvironmentUnavailableError, interpreter
 
-from curator_core.io.limits import Limits
+from curator_core.files.limits import Limits
 from curator_core.io.tar_bytes import open_archive
 from curator_core.io.tar_members import TarLimits, walk_members
 from curator_core.io.tar_samples import group_samples

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.existing_output import check_existing, check_nothing_exists, existing_warnings
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
-from curator_core.io.existing_output import check_existing, check_nothing_exists, existing_warnings
 from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.ledger.descriptions import output_from
 from curator_core.ledger.opening import open_ledger, remove_torn, start_over
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from curator_core.authoring.existing_output import Existing
     from curator_core.executors.base import Executor
-    from curator_core.io.existing_output import Existing
     from curator_core.ledger.resume import Decision, Resume
     from curator_core.ledger.run_ledger import RunLedger
     from curator_core.live import LiveStage

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.io.atomic import atomic_output, remove_files
+from curator_core.files.atomic import atomic_output, remove_files
 from curator_core.private_folders import make_private_folder
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.redaction import redact, redact_values

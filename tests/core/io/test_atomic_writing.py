@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core.errors import StageError
+from curator_core.files.atomic import remove_files
 from curator_core.io import atomic_output, read_jsonl, write_arrow, write_csv, write_jsonl, write_parquet
-from curator_core.io.atomic import remove_files
 from curator_core.tasks import FileSlice
 
 TABLE = pa.table({"text": ["one", "two"], "n": [1, 2]})

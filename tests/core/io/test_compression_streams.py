@@ -10,9 +10,9 @@ import pytest
 from peak_memory import forget_peak, peak_mib
 
 from curator_core.errors import DataError
+from curator_core.files.compression import open_compressed
+from curator_core.files.decompression import Decompressor
 from curator_core.io import Limits, read_csv, read_jsonl, write_csv, write_jsonl
-from curator_core.io.compression import open_compressed
-from curator_core.io.decompression import Decompressor
 from curator_core.recording import Recording
 from curator_core.tasks import FileSlice
 
@@ -109,7 +109,7 @@ def test_nothing_of_a_damaged_member_comes_out_and_the_members_before_it_do(tmp_
 
 @every_codec
 def test_a_file_too_long_to_be_kept_is_verified_too(tmp_path, codec, monkeypatch):
-    monkeypatch.setattr("curator_core.io.decompression._HELD_BYTES", 100_000)
+    monkeypatch.setattr("curator_core.files.decompression._HELD_BYTES", 100_000)
     text = "".join(lines(20_000)).encode()
     path = tmp_path / f"long.jsonl.{codec}"
     path.write_bytes(COMPRESS[codec](text))

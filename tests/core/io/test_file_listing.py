@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.errors import ConfigError, MissingPackageError
+from curator_core.files.local_files import glob_files
 from curator_core.io import FORMATS, list_files
-from curator_core.io.local_files import glob_files
 
 JSONL = FORMATS["jsonl"].extensions
 

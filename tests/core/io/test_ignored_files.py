@@ -5,8 +5,8 @@ import json
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.io.folder_reader import FolderReader
-from curator_core.io.paths import list_files
+from curator_core.authoring.folder_reader import FolderReader
+from curator_core.files.paths import list_files
 
 
 class ReadSounds(FolderReader):

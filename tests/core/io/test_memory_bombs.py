@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curator_core.authoring.joining import join_tables
 from curator_core.errors import DataError
+from curator_core.files.limits import Limits
 from curator_core.io.arrow_claims import (
     _BATCH_COMPRESSION,
     _MESSAGE_BODY_BYTES,
@@ -25,9 +27,7 @@ from curator_core.io.arrow_claims import (
     stream_messages,
 )
 from curator_core.io.formats import format_named
-from curator_core.io.joining import join_tables
 from curator_core.io.json_columns import columns_from_records, shape_of
-from curator_core.io.limits import Limits
 from curator_core.io.memory_claims import count_fields
 from curator_core.recording import Recording
 from curator_core.tasks import FileSlice

@@ -6,7 +6,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from curator_core import Pipeline
 from curator_core.errors import PipelineError
-from curator_core.io.paths import would_list
+from curator_core.files.paths import would_list
 from curator_text import ReadJsonl, WriteJsonl, WriteParquet
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curator_core.authoring.splitting import MAX_FILES_PER_GROUP
 from curator_core.errors import ConfigError
 from curator_core.io import FORMATS, FileEntry, plan_slices
-from curator_core.io.splitting import MAX_FILES_PER_GROUP
 
 
 @given(sizes=st.lists(st.integers(0, 500), max_size=30), block=st.integers(1, 200))

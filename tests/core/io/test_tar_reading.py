@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import PipelineError
-from curator_core.io.compression import open_compressed
+from curator_core.files.compression import open_compressed
 from curator_core.io.tar_headers import parse_header
 from curator_core.io.tar_reader import TarReader
 from curator_core.stages.select_columns import SelectColumns

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
+from curator_core.authoring.file_keys import extension_of_uri, key_of_uri
 from curator_core.errors import ConfigError, StageError, UnknownNameError
-from curator_core.io.tar_keys import checked_key, extension_of_uri, key_of_uri
+from curator_core.io.tar_member_names import checked_key
 from curator_core.io.tar_reader import TarReader
 from curator_core.io.tar_writer import TarWriter
 

@@ -9,51 +9,51 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from curator_core.authoring.folder_reader import FolderReader, ReadFiles
+    from curator_core.authoring.folder_writer import FolderWriter
+    from curator_core.authoring.list_stage import ListFiles
+    from curator_core.authoring.piece_reader import PieceReader
+    from curator_core.authoring.splitting import plan_slices
+    from curator_core.files.atomic import atomic_output
+    from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
+    from curator_core.files.paths import FileEntry, list_files
     from curator_core.io.arrow_ipc import read_arrow, write_arrow
-    from curator_core.io.atomic import atomic_output
     from curator_core.io.csv import read_csv, write_csv
-    from curator_core.io.folder_reader import FolderReader, ReadFiles
-    from curator_core.io.folder_writer import FolderWriter
     from curator_core.io.formats import FORMATS, Format
     from curator_core.io.jsonl import read_jsonl, write_jsonl
-    from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-    from curator_core.io.list_stage import ListFiles
     from curator_core.io.parquet import read_parquet, write_parquet
-    from curator_core.io.paths import FileEntry, list_files
-    from curator_core.io.piece_reader import PieceReader
-    from curator_core.io.splitting import plan_slices
     from curator_core.io.table_reader import ReadTable, TableReader
     from curator_core.io.table_writer import TableWriter
     from curator_core.io.tar_reader import TarReader
     from curator_core.io.tar_writer import TarWriter
 
 _HOME = {
-    "DEFAULT_BLOCK_BYTES": "limits",
-    "FORMATS": "formats",
-    "FileEntry": "paths",
-    "FolderReader": "folder_reader",
-    "FolderWriter": "folder_writer",
-    "Format": "formats",
-    "Limits": "limits",
-    "ListFiles": "list_stage",
-    "PieceReader": "piece_reader",
-    "ReadFiles": "folder_reader",
-    "ReadTable": "table_reader",
-    "TableReader": "table_reader",
-    "TableWriter": "table_writer",
-    "TarReader": "tar_reader",
-    "TarWriter": "tar_writer",
-    "atomic_output": "atomic",
-    "list_files": "paths",
-    "plan_slices": "splitting",
-    "read_arrow": "arrow_ipc",
-    "read_csv": "csv",
-    "read_jsonl": "jsonl",
-    "read_parquet": "parquet",
-    "write_arrow": "arrow_ipc",
-    "write_csv": "csv",
-    "write_jsonl": "jsonl",
-    "write_parquet": "parquet",
+    "DEFAULT_BLOCK_BYTES": "files.limits",
+    "FORMATS": "io.formats",
+    "FileEntry": "files.paths",
+    "FolderReader": "authoring.folder_reader",
+    "FolderWriter": "authoring.folder_writer",
+    "Format": "io.formats",
+    "Limits": "files.limits",
+    "ListFiles": "authoring.list_stage",
+    "PieceReader": "authoring.piece_reader",
+    "ReadFiles": "authoring.folder_reader",
+    "ReadTable": "io.table_reader",
+    "TableReader": "io.table_reader",
+    "TableWriter": "io.table_writer",
+    "TarReader": "io.tar_reader",
+    "TarWriter": "io.tar_writer",
+    "atomic_output": "files.atomic",
+    "list_files": "files.paths",
+    "plan_slices": "authoring.splitting",
+    "read_arrow": "io.arrow_ipc",
+    "read_csv": "io.csv",
+    "read_jsonl": "io.jsonl",
+    "read_parquet": "io.parquet",
+    "write_arrow": "io.arrow_ipc",
+    "write_csv": "io.csv",
+    "write_jsonl": "io.jsonl",
+    "write_parquet": "io.parquet",
 }
 
 __all__ = [
@@ -89,7 +89,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(importlib.import_module(f"curator_core.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

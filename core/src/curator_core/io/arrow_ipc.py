@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from curator_core.authoring.provenance import check_schema, own_name, with_provenance
 from curator_core.errors import DataError
+from curator_core.files.atomic import atomic_output
+from curator_core.files.decompression import StreamError
+from curator_core.files.filesystems import open_slice
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.arrow_claims import claimed_bytes, file_messages, stream_messages
-from curator_core.io.atomic import atomic_output
-from curator_core.io.decompression import StreamError
-from curator_core.io.filesystems import open_slice
 from curator_core.io.foreign_content import unreadable_table
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, inner_types, is_data_error
-from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_sizes import has_references, has_views, parts
 from curator_core.io.seal import ARROW_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
 from curator_core.recording import BadRecord, report
@@ -25,7 +25,7 @@ from curator_core.recording import BadRecord, report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.tasks import FileSlice
 
 __all__ = ["look_arrow", "read_arrow", "write_arrow"]

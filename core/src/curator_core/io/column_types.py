@@ -24,8 +24,8 @@ from curator_core.tasks import FileSlice
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from curator_core.io.limits import Limits
-    from curator_core.io.paths import FileEntry
+    from curator_core.files.limits import Limits
+    from curator_core.files.paths import FileEntry
 
 __all__ = ["find_types", "join_types", "look_at", "sample_files"]
 

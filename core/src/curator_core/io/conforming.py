@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from curator_core.authoring.provenance import PROVENANCE_COLUMNS
 from curator_core.errors import DataError
-from curator_core.io.provenance import PROVENANCE_COLUMNS
 from curator_core.io.type_union import TypeConflictError, union_type
 from curator_core.recording import BadRecord, report
 from curator_core.tasks import ROW_COLUMN

@@ -12,18 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
+from curator_core.authoring.provenance import check_column_names, own_name, with_provenance
 from curator_core.errors import DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.compression import open_compressed
+from curator_core.files.atomic import atomic_output
+from curator_core.files.compression import open_compressed
+from curator_core.files.filesystems import is_transient, open_slice
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.csv_text import CsvText
-from curator_core.io.filesystems import is_transient, open_slice
 from curator_core.io.foreign_content import check_content, check_not_json_lines
 from curator_core.io.json_rows import is_json
 from curator_core.io.jsonl_writer import json_ready, json_texts
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import PAYLOAD_BYTES
 from curator_core.io.memory_claims import check_width
-from curator_core.io.provenance import check_column_names, own_name, with_provenance
 from curator_core.io.utf8_check import INVALID_MARK, unmark_invalid
 from curator_core.recording import BadRecord, report
 

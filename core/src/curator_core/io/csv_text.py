@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from curator_core.io.compression import compression_of
-from curator_core.io.decompression import Decompressor, StreamError
-from curator_core.io.listed_size import ListedSize
+from curator_core.files.compression import compression_of
+from curator_core.files.decompression import Decompressor, StreamError
+from curator_core.files.listed_size import ListedSize
 from curator_core.io.utf8_check import incomplete_tail, is_utf8, mark_invalid
 
 if TYPE_CHECKING:
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.tasks import FileSlice
 
 __all__ = ["CsvText"]

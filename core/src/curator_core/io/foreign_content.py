@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from curator_core.errors import DataError
-from curator_core.io.filesystems import open_slice
+from curator_core.files.filesystems import open_slice
 
 if TYPE_CHECKING:
     from curator_core.tasks import FileSlice

@@ -6,10 +6,10 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from curator_core.authoring.splitting import plan_slices
 from curator_core.errors import UnknownNameError
-from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
-from curator_core.io.splitting import plan_slices
+from curator_core.files.compression import COMPRESSED_EXTENSIONS, compression_of
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES
 from curator_core.tasks import FileSlice
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from curator_core.files.limits import Limits
+    from curator_core.files.paths import FileEntry
     from curator_core.io.json_kinds import Kinds
-    from curator_core.io.limits import Limits
-    from curator_core.io.paths import FileEntry
 
 __all__ = ["FORMATS", "Format", "format_named"]
 

@@ -14,14 +14,13 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from curator_core.io.limits import MAX_NESTING
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
     "CELL_BYTES",
     "EXACT_FLOAT",
+    "MAX_NESTING",
     "Shape",
     "columns_from_records",
     "is_too_deep",
@@ -32,6 +31,9 @@ __all__ = [
 
 EXACT_FLOAT = 2**53
 """Integers beyond this are not all representable as floats."""
+
+MAX_NESTING = 64
+"""Deepest nesting of a JSON record. Arrow, Parquet and polars recurse over types; none is safe at thousands."""
 
 CELL_BYTES = 9
 """What a place for a value takes, filled or not: a number or an offset, and whether it is null."""

@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, is_too_deep, shape_of
+from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT, MAX_NESTING, is_too_deep, shape_of
 from curator_core.io.json_lines import LineIndex
-from curator_core.io.limits import MAX_NESTING
 from curator_core.io.memory_claims import count_fields
 from curator_core.io.utf8_check import is_utf8
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from curator_core.io.json_columns import is_too_deep
-from curator_core.io.limits import MAX_NESTING
+from curator_core.io.json_columns import MAX_NESTING, is_too_deep
 from curator_core.io.line_blocks import PAYLOAD_BYTES, too_long
 from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.io.line_blocks import Block
 
 __all__ = ["BadLines", "Problem", "decode_record"]

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from curator_core.authoring.provenance import own_name
 from curator_core.io.json_columns import EXACT_FLOAT, json_text
 from curator_core.io.json_fast import cut_by_memory, parse_typed
 from curator_core.io.json_records import BadLines, decode_record
-from curator_core.io.provenance import own_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curator_core.files.limits import Limits
     from curator_core.io.json_lines import LineIndex
     from curator_core.io.json_records import Problem
-    from curator_core.io.limits import Limits
     from curator_core.io.line_blocks import Block
 
 __all__ = ["TypedParser", "misfit"]

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow as pa
 
-from curator_core.io.compression import compression_of
+from curator_core.authoring.provenance import with_provenance
+from curator_core.files.compression import compression_of
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.foreign_content import check_content, check_not_csv
 from curator_core.io.json_columns import CELL_BYTES, columns_from_records, is_too_deep, shape_of
 from curator_core.io.json_fast import FastParser
@@ -18,9 +20,7 @@ from curator_core.io.json_lines import index_lines
 from curator_core.io.json_records import BadLines, decode_record
 from curator_core.io.json_typed import TypedParser
 from curator_core.io.jsonl_writer import write_jsonl
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.line_blocks import Block, line_blocks
-from curator_core.io.provenance import with_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

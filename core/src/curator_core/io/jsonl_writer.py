@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.io.atomic import atomic_output
-from curator_core.io.compression import open_compressed
+from curator_core.files.atomic import atomic_output
+from curator_core.files.compression import open_compressed
 from curator_core.io.json_rows import inner_arrays, write_rows
 from curator_core.io.memory_claims import inner_types
 from curator_core.recording import report

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from curator_core.io.compression import compression_of
-from curator_core.io.decompression import Decompressor, StreamError
-from curator_core.io.filesystems import open_slice
-from curator_core.io.listed_size import ListedSize
+from curator_core.files.compression import compression_of
+from curator_core.files.decompression import Decompressor, StreamError
+from curator_core.files.filesystems import open_slice
+from curator_core.files.listed_size import ListedSize
 from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.tasks import FileSlice
 
 __all__ = ["PAYLOAD_BYTES", "Block", "line_blocks", "too_long"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from curator_core.errors import DataError
-from curator_core.io.decompression import StreamError
-from curator_core.io.filesystems import is_transient
-from curator_core.io.limits import Limits
+from curator_core.files.decompression import StreamError
+from curator_core.files.filesystems import is_transient
+from curator_core.files.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from curator_core.authoring.provenance import check_schema, own_name, with_provenance
 from curator_core.errors import DataError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.decompression import StreamError
-from curator_core.io.filesystems import open_slice
+from curator_core.files.atomic import atomic_output
+from curator_core.files.decompression import StreamError
+from curator_core.files.filesystems import open_slice
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.foreign_content import unreadable_table
 from curator_core.io.json_kinds import has_empty_object
 from curator_core.io.jsonl_writer import json_ready, json_texts
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES
 from curator_core.io.memory_claims import ROW_BYTES, DecodedBytes, check_width, is_data_error
 from curator_core.io.parquet_batches import claimed_bytes, repeating_columns, rows_per_batch, safe_rows, with_types
-from curator_core.io.provenance import check_schema, own_name, with_provenance
 from curator_core.io.row_group_faults import row_group_faults
 from curator_core.io.row_sizes import has_views, parts
 from curator_core.io.seal import PARQUET_FOOTER, SEAL_KEY, SealedFile, SealingFile, check_seal
@@ -27,7 +27,7 @@ from curator_core.recording import BadRecord, report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.tasks import FileSlice
 
 __all__ = ["look_parquet", "parquet_group_sizes", "read_parquet", "write_parquet"]

@@ -7,10 +7,10 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from curator_core.errors import CuratorError
+from curator_core.files.limits import Limits
+from curator_core.files.paths import list_files
 from curator_core.io.column_types import look_at, sample_files
 from curator_core.io.formats import format_named
-from curator_core.io.limits import Limits
-from curator_core.io.paths import list_files
 
 if TYPE_CHECKING:
     import pyarrow as pa

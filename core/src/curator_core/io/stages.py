@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from curator_core.io.folder_reader import FolderReader, ReadFiles
-from curator_core.io.list_stage import ListFiles
+from curator_core.authoring.folder_reader import FolderReader, ReadFiles
+from curator_core.authoring.list_stage import ListFiles
 from curator_core.io.table_reader import ReadTable, TableReader
 from curator_core.io.table_writer import TableWriter
 

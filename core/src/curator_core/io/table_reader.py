@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from curator_core.authoring.list_stage import ListFiles
+from curator_core.authoring.piece_reader import PieceReader
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.formats import format_named
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.piece_reader import PieceReader
 from curator_core.stage import CompositeStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, TableBatch
 

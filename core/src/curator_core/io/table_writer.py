@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from curator_core.authoring.folder_writer import FolderWriter
 from curator_core.errors import ConfigError
-from curator_core.io.folder_writer import FolderWriter
 from curator_core.io.formats import format_named
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from curator_core.errors import DataError
-from curator_core.io.compression import compression_of
-from curator_core.io.decompression import Decompressor, StreamError
-from curator_core.io.filesystems import open_slice
+from curator_core.files.compression import compression_of
+from curator_core.files.decompression import Decompressor, StreamError
+from curator_core.files.filesystems import open_slice
 from curator_core.io.tar_headers import BLOCK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curator_core.io.limits import Limits
+    from curator_core.files.limits import Limits
     from curator_core.tasks import FileSlice
 
 __all__ = ["ArchiveBytes", "FilePart", "Part", "open_archive"]

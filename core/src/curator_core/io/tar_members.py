@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from curator_core.errors import DataError
-from curator_core.io.decompression import StreamError
+from curator_core.files.decompression import StreamError
 from curator_core.io.foreign_content import content_named
 from curator_core.io.tar_headers import BLOCK_BYTES, padded, parse_header, parse_pax
 from curator_core.recording import BadRecord, report

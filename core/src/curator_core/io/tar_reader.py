@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.io.compression import COMPRESSED_EXTENSIONS, compression_of
-from curator_core.io.filesystems import is_local, open_filesystem
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles, files_before_run
-from curator_core.io.piece_reader import PieceReader
-from curator_core.io.splitting import plan_slices
+from curator_core.authoring.list_stage import ListFiles, files_before_run
+from curator_core.authoring.piece_reader import PieceReader
+from curator_core.authoring.splitting import plan_slices
+from curator_core.files.compression import COMPRESSED_EXTENSIONS, compression_of
+from curator_core.files.filesystems import is_local, open_filesystem
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.tar_bytes import open_archive
 from curator_core.io.tar_members import TarLimits, walk_members
 from curator_core.io.tar_samples import group_samples, sample_edges
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.files.paths import FileEntry
     from curator_core.stage import Columns, ProcessingStage
 
 __all__ = ["ListTars", "ReadSamples", "TarReader"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_core.io.decompression import StreamError
+from curator_core.files.decompression import StreamError
 from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:

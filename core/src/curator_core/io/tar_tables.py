@@ -9,10 +9,9 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from curator_core.authoring.provenance import PROVENANCE_COLUMNS, with_provenance
 from curator_core.errors import DataError
-from curator_core.io.json_columns import columns_from_records, is_too_deep
-from curator_core.io.limits import MAX_NESTING
-from curator_core.io.provenance import PROVENANCE_COLUMNS, with_provenance
+from curator_core.io.json_columns import MAX_NESTING, columns_from_records, is_too_deep
 from curator_core.recording import BadRecord, report
 
 if TYPE_CHECKING:

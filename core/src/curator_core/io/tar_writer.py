@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
 
 import pyarrow as pa
 
+from curator_core.authoring.file_keys import extension_of_uri, keys_of_rows
+from curator_core.authoring.folder_writer import FolderWriter
 from curator_core.errors import ConfigError, DataError, StageError
-from curator_core.io.atomic import atomic_output
-from curator_core.io.compression import open_compressed
-from curator_core.io.folder_writer import FolderWriter
+from curator_core.files.atomic import atomic_output
+from curator_core.files.compression import open_compressed
 from curator_core.io.json_rows import is_json
 from curator_core.io.jsonl_writer import json_ready
 from curator_core.io.tar_headers import end_of_archive, member_header, padded
-from curator_core.io.tar_keys import check_extension, checked_key, extension_of_uri, keys_of_rows
+from curator_core.io.tar_member_names import check_extension, checked_key
 from curator_core.recording import BadRecord, report
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
 

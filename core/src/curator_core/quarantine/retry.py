@@ -263,8 +263,8 @@ def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
 
 def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Iterator[str]:
     """Yield the files that a writer has made of some source tasks."""
-    from curator_core.io.filesystems import open_filesystem
-    from curator_core.io.folder_writer import FolderWriter
+    from curator_core.authoring.folder_writer import FolderWriter
+    from curator_core.files.filesystems import open_filesystem
 
     if not isinstance(stage, FolderWriter):
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from curator_core.io.locations import is_below
+from curator_core.files.locations import is_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

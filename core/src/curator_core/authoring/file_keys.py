@@ -1,7 +1,7 @@
-"""Keys and extensions: what may be the name of a member of a tar archive, and is read back as it was.
+"""Keys of files: short names that say which file a row is about, fit to be written out again.
 
-As in WebDataset, the key of a sample is the path of its members up to the first dot of their base name. Keys say where
-a file is in the folder that was read, and never where that folder is: not its path, its host, nor what opens it.
+A key says where a file is in the folder that was read, and never where that folder is: not its path, its host, nor what
+opens it. It has no dot in its last part, so that it can be the name of a sample in a tar archive.
 """
 
 from __future__ import annotations
@@ -12,56 +12,17 @@ from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from curator_core.errors import DataError
 from curator_core.tasks import SOURCE_COLUMN
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.files.paths import FileEntry
     from curator_core.tasks import TableBatch
 
-__all__ = ["check_extension", "checked_key", "extension_of_uri", "key_of_uri", "keys_of_files", "keys_of_rows"]
+__all__ = ["extension_of_uri", "key_of_uri", "keys_of_files", "keys_of_rows"]
 
-_MAX_NAME_BYTES = 1024
 _DIGEST_BYTES = 4
-
-
-def checked_key(key: str | None, seen: Container[str] = ()) -> str:
-    """Return a key, but refuse what cannot be the key of a sample.
-
-    >>> checked_key("photos/0001")
-    'photos/0001'
-
-    Args:
-        key: The key.
-        seen: Keys that other samples of the archive have.
-
-    Raises:
-        DataError: It is missing, taken, leads out of the archive, or would be read back as another.
-    """
-    if not key:
-        raise DataError("the row has no key")
-    parts = key.split("/")
-    if ".." in parts or key.startswith(("/", "./")) or not parts[-1] or not key.isprintable():
-        raise DataError(f"the key {key[:200]!r} cannot be the name of a member of a tar archive")
-    if "." in parts[-1]:
-        raise DataError(f"the key {key[:200]!r} has a dot, and would be read back only up to there")
-    if len(key.encode("utf-8", "surrogatepass")) > _MAX_NAME_BYTES:
-        raise DataError(f"the key {key[:200]!r}… is longer than {_MAX_NAME_BYTES:,} bytes")
-    if key in seen:
-        raise DataError(f"the key {key!r} is there twice; give every row a key of its own")
-    return key
-
-
-def check_extension(extension: str) -> None:
-    """Refuse what cannot be the extension of a member.
-
-    Raises:
-        DataError: It is empty, or has a slash or a leading dot.
-    """
-    if not extension or extension.startswith(".") or "/" in extension or not extension.isprintable():
-        raise DataError(f"{extension[:200]!r} cannot be the extension of a member of a tar archive: say jpg, not .jpg")
 
 
 def keys_of_files(entries: Sequence[FileEntry]) -> list[str]:
@@ -71,7 +32,7 @@ def keys_of_files(entries: Sequence[FileEntry]) -> list[str]:
     they differ in their extensions only or come from two folders, get eight more digits each, made of that path and the
     folder's place among those asked for: they are the same wherever the folders are.
 
-    >>> from curator_core.io.paths import FileEntry
+    >>> from curator_core.files.paths import FileEntry
     >>> names = ["a/cat.v2.jpg", "a/dog.jpg", "a/dog.heic"]
     >>> keys_of_files([FileEntry(f"/mnt/photos/{name}", 1, root="/mnt/photos/") for name in names])
     ['a/cat_v2', 'a/dog-01c75edf', 'a/dog-9d2b4864']

@@ -11,7 +11,7 @@ from curator_core.tasks import FileSlice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curator_core.io.paths import FileEntry
+    from curator_core.files.paths import FileEntry
 
     GroupSizes = Callable[[FileEntry], Sequence[int] | None]
     ByteEdges = Callable[[FileEntry], Sequence[int] | None]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from curator_core.errors import ConfigError
 
-__all__ = ["DEFAULT_BLOCK_BYTES", "MAX_NESTING", "Limits"]
+__all__ = ["DEFAULT_BLOCK_BYTES", "Limits"]
 
 DEFAULT_BLOCK_BYTES = 32 * 2**20
 """Bytes of input per task and per table.
@@ -14,9 +14,6 @@ DEFAULT_BLOCK_BYTES = 32 * 2**20
 Large enough that opening, dispatch and parsing overheads vanish (tens of milliseconds of work), small enough that
 several tables fit into a worker beside a model and that a retry repeats little.
 """
-
-MAX_NESTING = 64
-"""Deepest nesting of a JSON record. Arrow, Parquet and polars recurse over types; none is safe at thousands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.errors import ConfigError, StageError
-from curator_core.io.atomic import make_folder, remove_files
-from curator_core.io.filesystems import is_local, open_filesystem
+from curator_core.files.atomic import make_folder, remove_files
+from curator_core.files.filesystems import is_local, open_filesystem
 from curator_core.source_ids import SourceIds
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileGroupTask, FileSlice, TableBatch

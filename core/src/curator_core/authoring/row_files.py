@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from curator_core.errors import DataError, LocationError
-from curator_core.io.filesystems import check_regular, open_slice
-from curator_core.io.locations import HOST_SCHEMES, check_location
+from curator_core.files.filesystems import check_regular, open_slice
+from curator_core.files.locations import HOST_SCHEMES, check_location
 from curator_core.tasks import SOURCE_COLUMN, FileSlice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.io.locations import Location
+    from curator_core.files.locations import Location
     from curator_core.tasks import TableBatch
 
 __all__ = ["RowFile", "row_files"]
@@ -52,7 +52,7 @@ class RowFile:
         options = {}
         scheme = location.path.partition("://")[0]
         if scheme in HOST_SCHEMES and not location.is_listed:
-            from curator_core.io.addresses import check_address, http_options
+            from curator_core.files.addresses import check_address, http_options
 
             if not location.is_allowed:
                 check_address(location.path)

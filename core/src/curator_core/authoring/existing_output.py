@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
 from curator_core.errors import ConfigError, OutputError
-from curator_core.io.atomic import belongs
-from curator_core.io.filesystems import names_in, open_filesystem
-from curator_core.io.folder_writer import PART_PREFIX, FolderWriter
-from curator_core.io.local_files import is_hidden
+from curator_core.files.atomic import belongs
+from curator_core.files.filesystems import names_in, open_filesystem
+from curator_core.files.local_files import is_hidden
 from curator_core.source_ids import DigestSet, digest_of
 
 if TYPE_CHECKING:

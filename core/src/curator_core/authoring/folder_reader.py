@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from curator_core.authoring.file_keys import key_of_uri
+from curator_core.authoring.list_stage import ListFiles
 from curator_core.errors import DataError
-from curator_core.io.filesystems import check_name, open_slice
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.list_stage import ListFiles
-from curator_core.io.tar_keys import key_of_uri
+from curator_core.files.filesystems import check_name, open_slice
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.recording import BadRecord, report
 from curator_core.stage import CompositeStage, ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch

@@ -6,9 +6,9 @@ from collections import deque
 from typing import BinaryIO
 
 from curator_core.errors import DataError
-from curator_core.io.compression import compression_of
-from curator_core.io.decoders import MemberDecoder, decode_errors
-from curator_core.io.limits import Limits
+from curator_core.files.compression import compression_of
+from curator_core.files.decoders import MemberDecoder, decode_errors
+from curator_core.files.limits import Limits
 
 __all__ = ["Decompressor", "StreamError"]
 

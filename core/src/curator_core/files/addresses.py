@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from curator_core.errors import LocationError, MissingPackageError
-from curator_core.io.locations import check_location
+from curator_core.files.locations import check_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -2,7 +2,7 @@
 
 A manifest, or any table with a column of paths, may come from a stranger. What it names is opened only where it was
 read from, or where the pipeline says so (``allowed_locations``). Everything here is decided from text and from links on
-disk; :mod:`curator_core.io.row_files` opens what is allowed.
+disk; :mod:`curator_core.authoring.row_files` opens what is allowed.
 """
 
 # ruff: noqa: PTH100, PTH111, PTH117, PTH118, PTH120 - strings as the data has them: a Path would drop parts of them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.io.decompression import StreamError
+from curator_core.files.decompression import StreamError
 
 if TYPE_CHECKING:
     from curator_core.tasks import FileSlice

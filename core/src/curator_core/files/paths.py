@@ -9,8 +9,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, nearest
-from curator_core.io.filesystems import full_url, is_local, open_filesystem, protocols
-from curator_core.io.local_files import (
+from curator_core.files.filesystems import full_url, is_local, open_filesystem, protocols
+from curator_core.files.local_files import (
     FoundFile,
     glob_files,
     glob_root,

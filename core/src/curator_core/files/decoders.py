@@ -7,12 +7,12 @@ import lzma
 import zlib
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from curator_core.io.compression import zstd_module
+from curator_core.files.compression import zstd_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.io.compression import Compression
+    from curator_core.files.compression import Compression
 
 __all__ = ["MemberDecoder", "decode_errors"]
 

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
-from curator_core.io.local_files import irregular_kind
+from curator_core.files.local_files import irregular_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

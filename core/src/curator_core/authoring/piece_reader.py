@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.errors import CuratorError, DataError
-from curator_core.io.filesystems import is_transient
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.files.filesystems import is_transient
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.recording import BadRecord, report
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import FileGroupTask, TableBatch
@@ -56,7 +56,7 @@ class PieceReader(ProcessingStage[FileGroupTask, TableBatch]):
 
     def process(self, task: FileGroupTask) -> Iterator[TableBatch]:
         """Yield the tables of a unit of work."""
-        from curator_core.io.joining import join_tables
+        from curator_core.authoring.joining import join_tables
 
         for table in join_tables(self._tables(task.data), self.batch_bytes):
             yield self.batch_type(data=table, dataset_name=task.dataset_name, meta=dict(task.meta))

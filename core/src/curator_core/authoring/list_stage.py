@@ -7,13 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.file_keys import keys_of_files
+from curator_core.authoring.splitting import plan_slices
 from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.io.compression import compression_of
+from curator_core.files.compression import compression_of
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
+from curator_core.files.paths import list_files
 from curator_core.io.formats import format_named
-from curator_core.io.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.io.paths import list_files
-from curator_core.io.splitting import plan_slices
-from curator_core.io.tar_keys import keys_of_files
 from curator_core.recording import IGNORED, BadRecord, Recording, report
 from curator_core.stage import ProcessingStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.io.paths import FileEntry, RefusedFile
+    from curator_core.files.paths import FileEntry, RefusedFile
 
 __all__ = ["ListFiles", "files_before_run", "report_refused"]
 
@@ -44,7 +44,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         splittable: Cut large files without a format at any byte, unless they are compressed.
         columns: Columns that will be read, checked against the files before the run.
         follow_links: Follow links that lead out of their folder; otherwise they are quarantined.
-        with_keys: Give every file a key (:func:`~curator_core.io.tar_keys.keys_of_files`).
+        with_keys: Give every file a key (:func:`~curator_core.authoring.file_keys.keys_of_files`).
         schema: Types of columns, where they are not to be found out by a look at the files.
         max_columns: Most columns of a table, nested fields included.
     """
@@ -150,7 +150,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 def _names_in_table(names: Sequence[str]) -> list[str]:
-    from curator_core.io.provenance import own_name
+    from curator_core.authoring.provenance import own_name
 
     return [own_name(name, taken=names) for name in names]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.io.json_columns import CELL_BYTES, EXACT_FLOAT
 from curator_core.tasks import concat_tables
 
 if TYPE_CHECKING:
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["join_tables"]
 
+_EXACT_FLOAT = 2**53  # integers beyond it are not all representable as floats
+_CELL_BYTES = 9  # of a place for a value, filled or not: a number or an offset, and whether it is null
 _CONFLICTS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
 
@@ -52,7 +53,7 @@ def _is_sparse(tables: Sequence[pa.Table], batch_bytes: int) -> bool:
     names = set().union(*(table.column_names for table in tables))
     rows = sum(table.num_rows for table in tables)
     filled = sum(table.num_rows * table.num_columns for table in tables)
-    return bool((len(names) * rows - filled) * CELL_BYTES > batch_bytes)
+    return bool((len(names) * rows - filled) * _CELL_BYTES > batch_bytes)
 
 
 def _stays_exact(tables: Sequence[pa.Table]) -> bool:
@@ -78,7 +79,7 @@ def _column_stays_exact(parts: Sequence[Any]) -> bool:
 
 def _is_exact_as_float(column: Any) -> bool:
     bounds = pc.min_max(column).as_py()
-    return bounds["min"] is None or max(-bounds["min"], bounds["max"]) <= EXACT_FLOAT
+    return bounds["min"] is None or max(-bounds["min"], bounds["max"]) <= _EXACT_FLOAT
 
 
 def _holds_float(kind: pa.DataType) -> bool:

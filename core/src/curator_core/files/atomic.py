@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from curator_core.errors import OutputError, StageError
 from curator_core.faults import fault_point, is_hooked
-from curator_core.io.filesystems import is_local, is_transient, names_in, open_filesystem, protocols
+from curator_core.files.filesystems import is_local, is_transient, names_in, open_filesystem, protocols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator
