@@ -8,8 +8,8 @@ from curator_core.authoring.folder_reader import URI_COLUMN as URI_COLUMN
 from curator_core.authoring.folder_reader import FolderReader as FolderReader
 from curator_core.authoring.folder_reader import ReadFiles as ReadFiles
 from curator_core.authoring.folder_writer import FolderWriter as FolderWriter
-from curator_core.authoring.list_stage import ListFiles as ListFiles
-from curator_core.authoring.list_stage import report_refused as report_refused
+from curator_core.authoring.list_files import ListFiles as ListFiles
+from curator_core.authoring.list_files import report_refused as report_refused
 from curator_core.authoring.own_output import check_own_output as check_own_output
 from curator_core.authoring.piece_reader import PieceReader as PieceReader
 from curator_core.authoring.provenance import PROVENANCE_COLUMNS as PROVENANCE_COLUMNS
@@ -63,6 +63,7 @@ from curator_core.io.formats import format_named as format_named
 from curator_core.io.jsonl_writer import write_jsonl as write_jsonl
 from curator_core.io.line_blocks import PAYLOAD_BYTES as PAYLOAD_BYTES
 from curator_core.io.line_blocks import line_blocks as line_blocks
+from curator_core.io.list_tables import ListTables as ListTables
 from curator_core.io.parquet import write_parquet as write_parquet
 from curator_core.io.table_reader import ReadTable as ReadTable
 from curator_core.io.table_reader import TableReader as TableReader

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from curator_core.errors import ConfigError, StageError, UnknownNameError
-from curator_core.io.stages import FolderReader, ListFiles, ReadTable, TableReader, TableWriter
+from curator_core.io import FolderReader, ListTables, ReadTable, TableReader, TableWriter
 from curator_core.recording import Recording
 from curator_core.stage import NodeInfo, WorkerInfo
 from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch
@@ -136,12 +136,12 @@ def test_files_whose_types_conflict_stay_apart_and_exact_ones_are_joined(tmp_pat
 
 
 def test_listing_is_lazy_limited_and_checked(corpus):
-    listing = ListFiles(str(corpus), format="jsonl", block_bytes=1000, limit_files=1)
+    listing = ListTables(str(corpus), format="jsonl", block_bytes=1000, limit_files=1)
     groups = list(listing.process(EmptyTask()))
     assert {path for group in groups for path in group.paths} == {str(corpus / "0.jsonl")}
     assert groups[0].fingerprint() != groups[1].fingerprint()
     with pytest.raises(UnknownNameError, match="did you mean 'jsonl'"):
-        ListFiles(str(corpus), format="jsnl")
+        ListTables(str(corpus), format="jsnl")
     with pytest.raises(UnknownNameError, match="file format"):
         ReadTable("nope")
 
@@ -256,7 +256,7 @@ def test_importing_the_package_loads_nothing_heavy():
     import sys
 
     code = (
-        "import sys, curator_core.io, curator_core.io.stages; "
+        "import sys, curator_core.io, curator_core.io.list_tables; "
         "heavy = {'pyarrow', 'polars', 'fsspec', 'ray', 'torch', 'numpy'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

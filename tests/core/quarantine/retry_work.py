@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.io.stages import ListFiles, ReadTable
+from curator_core.io import ListTables, ReadTable
 from curator_core.io.table_writer import TableWriter
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry import retry_quarantined
@@ -78,7 +78,7 @@ class Work:
         return Pipeline(
             "p",
             stages=[
-                ListFiles(str(self.folder / "in"), format="jsonl", block_bytes=20),
+                ListTables(str(self.folder / "in"), format="jsonl", block_bytes=20),
                 ReadTable("jsonl"),
                 Refuses(str(self.refused)),
                 Refuses(str(self.later), name="later"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.authoring.file_keys import key_of_uri
-from curator_core.authoring.list_stage import ListFiles
+from curator_core.authoring.list_files import ListFiles
 from curator_core.errors import DataError
 from curator_core.files.filesystems import check_name, open_slice
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits

@@ -7,7 +7,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
-from curator_core.authoring.list_stage import ListFiles
+from curator_core.authoring.list_files import ListFiles
 from curator_core.errors import ConfigError
 from curator_core.files.filesystems import is_local, open_filesystem
 from curator_core.files.paths import would_list

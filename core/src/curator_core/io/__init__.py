@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from curator_core.authoring.folder_reader import FolderReader, ReadFiles
     from curator_core.authoring.folder_writer import FolderWriter
-    from curator_core.authoring.list_stage import ListFiles
+    from curator_core.authoring.list_files import ListFiles
     from curator_core.authoring.piece_reader import PieceReader
     from curator_core.authoring.splitting import plan_slices
     from curator_core.files.atomic import atomic_output
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from curator_core.io.csv import read_csv, write_csv
     from curator_core.io.formats import FORMATS, Format
     from curator_core.io.jsonl import read_jsonl, write_jsonl
+    from curator_core.io.list_tables import ListTables
     from curator_core.io.parquet import read_parquet, write_parquet
     from curator_core.io.table_reader import ReadTable, TableReader
     from curator_core.io.table_writer import TableWriter
@@ -35,7 +36,8 @@ _HOME = {
     "FolderWriter": "authoring.folder_writer",
     "Format": "io.formats",
     "Limits": "files.limits",
-    "ListFiles": "authoring.list_stage",
+    "ListFiles": "authoring.list_files",
+    "ListTables": "io.list_tables",
     "PieceReader": "authoring.piece_reader",
     "ReadFiles": "authoring.folder_reader",
     "ReadTable": "io.table_reader",
@@ -65,6 +67,7 @@ __all__ = [
     "Format",
     "Limits",
     "ListFiles",
+    "ListTables",
     "PieceReader",
     "ReadFiles",
     "ReadTable",

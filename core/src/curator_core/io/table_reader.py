@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.authoring.list_stage import ListFiles
 from curator_core.authoring.piece_reader import PieceReader
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.io.formats import format_named
+from curator_core.io.list_tables import ListTables
 from curator_core.stage import CompositeStage
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, TableBatch
 
@@ -40,7 +40,7 @@ class ReadTable(PieceReader):
 
     format: str
     columns: list[str] | None = field(default=None, kw_only=True)
-    files: ListFiles | None = field(default=None, kw_only=True)
+    files: ListTables | None = field(default=None, kw_only=True)
     types: dict[str, str] | None = field(default=None, kw_only=True)
 
     version: ClassVar[str] = "2"
@@ -128,11 +128,11 @@ class TableReader(CompositeStage[EmptyTask, TableBatch]):
         return _with_provenance_names(self.columns)
 
     def preflight(self) -> Sequence[str] | None:
-        """Check the paths and find the columns, as :meth:`ListFiles.preflight`."""
+        """Check the paths and find the columns, as :meth:`ListTables.preflight`."""
         return self._listing().preflight()
 
-    def _listing(self) -> ListFiles:
-        listing = ListFiles(
+    def _listing(self) -> ListTables:
+        listing = ListTables(
             self.paths,
             format=self.format,
             block_bytes=self.block_bytes,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.authoring.list_stage import ListFiles, files_before_run
+from curator_core.authoring.list_files import ListFiles, files_before_run
 from curator_core.authoring.piece_reader import PieceReader
 from curator_core.authoring.splitting import plan_slices
 from curator_core.files.compression import COMPRESSED_EXTENSIONS, compression_of
@@ -18,10 +18,10 @@ from curator_core.io.tar_samples import group_samples, sample_edges
 from curator_core.io.tar_tables import SampleLayout, sample_tables
 from curator_core.recording import Recording
 from curator_core.stage import CompositeStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, FileSlice, TableBatch
+from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileSlice, TableBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -47,11 +47,9 @@ class ListTars(ListFiles):
 
     layout: SampleLayout | None = field(default=None, kw_only=True)
 
-    def process(self, task: EmptyTask) -> Iterator[FileGroupTask]:
-        """Yield the units of work lazily, in the order of the files."""
-        plan = plan_slices(self.files(), block_bytes=self.block_bytes, byte_edges=self._edges)
-        for pieces in plan:
-            yield FileGroupTask(data=pieces, dataset_name=task.dataset_name)
+    def plan(self, entries: Iterable[FileEntry]) -> Iterator[tuple[FileSlice, ...]]:
+        """Cut archives into units of work, lazily and in their order."""
+        return plan_slices(entries, block_bytes=self.block_bytes, byte_edges=self._edges)
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the paths match something, and find the columns in the first samples."""

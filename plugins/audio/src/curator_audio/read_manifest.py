@@ -12,7 +12,7 @@ from curator_core.sdk import (
     CompositeStage,
     EmptyTask,
     Limits,
-    ListFiles,
+    ListTables,
     ReadTable,
     TableBatch,
     check_allowed_locations,
@@ -99,8 +99,8 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
             allowed_locations=self.allowed_locations,
         )
 
-    def _listing(self) -> ListFiles:
-        listing = ListFiles(
+    def _listing(self) -> ListTables:
+        listing = ListTables(
             self.paths,
             format="jsonl",
             block_bytes=self.block_bytes,

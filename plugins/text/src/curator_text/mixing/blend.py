@@ -18,7 +18,7 @@ from curator_core.sdk import (
     DataError,
     EmptyTask,
     FileGroupTask,
-    ListFiles,
+    ListTables,
     ProcessingStage,
     ReadTable,
     concat_tables,
@@ -179,10 +179,10 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
         found = (self._files(name).find_types() for name in self.blend.sources)
         return join_types(found, f"the sources of {self.blend.name} do not fit together")
 
-    def _files(self, name: str) -> ListFiles:
+    def _files(self, name: str) -> ListTables:
         source = self.blend.sources[name]
         links = self.blend.follow_links
-        files = ListFiles(source.paths, format=source.format, columns=self.blend.columns, follow_links=links)
+        files = ListTables(source.paths, format=source.format, columns=self.blend.columns, follow_links=links)
         return files.with_(name=f"{self.blend.name}.files")
 
 
