@@ -1,6 +1,7 @@
 # What type checkers see of sdk.py, whose names are loaded from their modules when first used.
 
 from curator_core.array_series import array_series as array_series
+from curator_core.authoring.file_keys import extension_of_uri as extension_of_uri
 from curator_core.authoring.file_keys import keys_of_rows as keys_of_rows
 from curator_core.authoring.folder_reader import BYTES_COLUMN as BYTES_COLUMN
 from curator_core.authoring.folder_reader import SIZE_COLUMN as SIZE_COLUMN
@@ -13,9 +14,11 @@ from curator_core.authoring.list_files import report_refused as report_refused
 from curator_core.authoring.own_output import check_own_output as check_own_output
 from curator_core.authoring.piece_reader import PieceReader as PieceReader
 from curator_core.authoring.provenance import PROVENANCE_COLUMNS as PROVENANCE_COLUMNS
+from curator_core.authoring.provenance import own_name as own_name
 from curator_core.authoring.provenance import with_provenance as with_provenance
 from curator_core.authoring.row_files import RowFile as RowFile
 from curator_core.authoring.row_files import row_files as row_files
+from curator_core.authoring.splitting import plan_slices as plan_slices
 from curator_core.column_bytes import ColumnBytes as ColumnBytes
 from curator_core.column_bytes import column_bytes as column_bytes
 from curator_core.derived import derived as derived
@@ -34,11 +37,14 @@ from curator_core.files.atomic import remove_files as remove_files
 from curator_core.files.compression import COMPRESSED_EXTENSIONS as COMPRESSED_EXTENSIONS
 from curator_core.files.compression import Compression as Compression
 from curator_core.files.compression import compression_of as compression_of
+from curator_core.files.compression import open_compressed as open_compressed
 from curator_core.files.compression import zstd_module as zstd_module
 from curator_core.files.decoders import decode_errors as decode_errors
 from curator_core.files.decompression import Decompressor as Decompressor
+from curator_core.files.decompression import StreamError as StreamError
 from curator_core.files.filesystems import full_url as full_url
 from curator_core.files.filesystems import is_local as is_local
+from curator_core.files.filesystems import is_transient as is_transient
 from curator_core.files.filesystems import open_filesystem as open_filesystem
 from curator_core.files.filesystems import open_slice as open_slice
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES as DEFAULT_BLOCK_BYTES
@@ -55,22 +61,6 @@ from curator_core.filter import Verdict as Verdict
 from curator_core.filter import check_range as check_range
 from curator_core.function_stage import processing_stage as processing_stage
 from curator_core.histogram import Histogram as Histogram
-from curator_core.io.column_types import find_types as find_types
-from curator_core.io.column_types import join_types as join_types
-from curator_core.io.foreign_content import check_content as check_content
-from curator_core.io.formats import FORMATS as FORMATS
-from curator_core.io.formats import format_named as format_named
-from curator_core.io.jsonl_writer import write_jsonl as write_jsonl
-from curator_core.io.line_blocks import PAYLOAD_BYTES as PAYLOAD_BYTES
-from curator_core.io.line_blocks import line_blocks as line_blocks
-from curator_core.io.list_tables import ListTables as ListTables
-from curator_core.io.parquet import write_parquet as write_parquet
-from curator_core.io.table_reader import ReadTable as ReadTable
-from curator_core.io.table_reader import TableReader as TableReader
-from curator_core.io.table_writer import TableWriter as TableWriter
-from curator_core.io.tar_reader import TarReader as TarReader
-from curator_core.io.tar_writer import TarWriter as TarWriter
-from curator_core.io.utf8_check import is_utf8 as is_utf8
 from curator_core.kernel_cache import KernelCache as KernelCache
 from curator_core.kernel_cache import inlined as inlined
 from curator_core.ledger.resume import Resume as Resume

@@ -1,9 +1,9 @@
 import pytest
 
 from curator_core import Pipeline
+from curator_core.authoring.list_files import ListFiles
 from curator_core.cli.preview_rows import preview_plan
 from curator_core.errors import PipelineError
-from curator_core.io import ListFiles
 
 TEXT = """
     version: 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curator_core.files.paths import FileEntry, RefusedFile
     from curator_core.tasks import FileSlice
 
-__all__ = ["ListFiles", "files_before_run", "report_refused"]
+__all__ = ["ListFiles", "report_refused"]
 
 
 @dataclass
@@ -83,6 +83,11 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
             files = [replace(entry, key=key) for entry, key in zip(files, keys_of_files(files), strict=True)]
         return files[: self.limit_files]
 
+    def files_before_run(self) -> list[FileEntry]:
+        """List the files while a pipeline is checked; the run itself reports those that must not be read."""
+        with Recording().active():
+            return self.files()
+
     @property
     def looked_for(self) -> list[str] | None:
         """Extensions looked for in folders; any, where None."""
@@ -97,14 +102,8 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         Raises:
             ConfigError: A path matches nothing.
         """
-        files_before_run(self)
+        self.files_before_run()
         return None
-
-
-def files_before_run(listing: ListFiles) -> list[FileEntry]:
-    """List the files while a pipeline is checked; the run itself reports those that must not be read."""
-    with Recording().active():
-        return listing.files()
 
 
 def report_refused(file: RefusedFile) -> None:

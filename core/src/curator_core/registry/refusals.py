@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KNOWN_PLUGINS", "refusal"]
 
-KNOWN_PLUGINS = ("audio", "dedup", "image", "text", "video")
+KNOWN_PLUGINS = ("audio", "dedup", "image", "table", "text", "video")
 """Plugins that exist; a pipeline that names one which is not installed is told how to install it."""
 
 _MAX_NAMES_SHOWN = 8

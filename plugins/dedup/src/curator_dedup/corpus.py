@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from curator_core.sdk import (
     DEFAULT_BLOCK_BYTES,
-    FORMATS,
     PROVENANCE_COLUMNS,
     ConfigError,
     EmptyTask,
-    ListTables,
     Recording,
-    TableWriter,
     UnknownNameError,
     compression_of,
-    format_named,
     list_files,
 )
 from curator_dedup.held_tables import ReadHeld
+from curator_table import FORMATS, ListTables, TableWriter, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

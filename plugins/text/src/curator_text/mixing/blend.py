@@ -18,16 +18,13 @@ from curator_core.sdk import (
     DataError,
     EmptyTask,
     FileGroupTask,
-    ListTables,
     ProcessingStage,
-    ReadTable,
     concat_tables,
-    format_named,
     hash_numbers,
-    join_types,
     report,
     row_keys,
 )
+from curator_table import ListTables, ReadTable, format_named, join_types
 from curator_text.batch import DocumentBatch
 from curator_text.mixing.resample import copies_of
 from curator_text.mixing.shuffle import Shuffle
