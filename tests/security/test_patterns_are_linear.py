@@ -75,7 +75,7 @@ SAFE = {
     "curator_core.files.locations._BUCKET": ONCE,
     "curator_core.secret_shapes._WEB_TOKEN": "reads on from an eyJ only where the dot behind the run has been seen",
     "curator_core.registry.declarations._OBJECT_TARGET": ONCE,
-    "curator_core.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
+    "curator_table.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
 }
 
 

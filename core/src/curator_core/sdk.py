@@ -64,8 +64,6 @@ _HOMES = {
     "result": ("RunResult",),
     "row_outcomes": ("add_attributes", "keep_readable"),
     "stage": ("Columns", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
-    "stages.sample": ("hash_numbers", "hash_text", "row_keys", "shares_of"),
-    "stages.where": ("parse_condition",),
     "tasks": (
         "concat_tables",
         "EmptyTask",

@@ -91,11 +91,6 @@ from curator_core.stage import CompositeStage as CompositeStage
 from curator_core.stage import NodeInfo as NodeInfo
 from curator_core.stage import ProcessingStage as ProcessingStage
 from curator_core.stage import WorkerInfo as WorkerInfo
-from curator_core.stages.sample import hash_numbers as hash_numbers
-from curator_core.stages.sample import hash_text as hash_text
-from curator_core.stages.sample import row_keys as row_keys
-from curator_core.stages.sample import shares_of as shares_of
-from curator_core.stages.where import parse_condition as parse_condition
 from curator_core.tasks import ROW_COLUMN as ROW_COLUMN
 from curator_core.tasks import SOURCE_COLUMN as SOURCE_COLUMN
 from curator_core.tasks import EmptyTask as EmptyTask

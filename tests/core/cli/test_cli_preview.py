@@ -58,7 +58,7 @@ def test_preview_shows_added_and_removed_columns(cli, write_pipeline):
         stages:
           - toy.rows: {count: 1}
           - toy.min_chars: {tag: true}
-          - core.select_columns: {drop: [id]}
+          - table.select: {drop: [id]}
     """
     outcome = cli("preview", write_pipeline(text))
     assert "adds min_chars_score, min_chars_reason" in outcome.out

@@ -20,11 +20,9 @@ from curator_core.sdk import (
     FileGroupTask,
     ProcessingStage,
     concat_tables,
-    hash_numbers,
     report,
-    row_keys,
 )
-from curator_table import ListTables, ReadTable, format_named, join_types
+from curator_table import ListTables, ReadTable, format_named, hash_numbers, join_types, row_keys
 from curator_text.batch import DocumentBatch
 from curator_text.mixing.resample import copies_of
 from curator_text.mixing.shuffle import Shuffle

@@ -15,10 +15,10 @@ from curator_core.sdk import (
     StageError,
     TableBatch,
     full_url,
-    hash_text,
     make_folder,
     open_filesystem,
 )
+from curator_table import hash_text
 from curator_text.writing.tables import WriteJsonl, WriteParquet
 
 if TYPE_CHECKING:

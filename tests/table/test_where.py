@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.errors import ConfigError, DataError, UnknownNameError
 from curator_core.stage import WorkerInfo
-from curator_core.stages.where import Where
+from curator_table.stages.where import Where
 
 BATCH = {"lang": ["en", "de", None, "en"], "score": [0.9, 0.8, 0.7, None], "n": [1, 2, 3, 4]}
 
@@ -34,7 +34,7 @@ def test_rows_for_which_it_is_true_are_kept(expression, kept):
 def test_rows_are_counted_by_why_they_were_not_kept():
     pipeline = Pipeline("p", stages=[Where("lang = 'en'")])
     result = pipeline.run(LocalExecutor(), initial_tasks=[TableBatch(data=BATCH)])
-    assert result.stats["core.where"].dropped == {"not_matched": 1, "missing_value": 1}
+    assert result.stats["table.where"].dropped == {"not_matched": 1, "missing_value": 1}
 
 
 def test_a_tag_says_whether_the_row_matched():
@@ -47,7 +47,7 @@ def test_a_tag_says_whether_the_row_matched():
 )
 def test_what_is_not_sql_is_refused_before_anything_starts(expression):
     for check in (Where(expression).preflight, Where(expression).inputs, lambda: Where(expression).setup(WorkerInfo())):
-        with pytest.raises(ConfigError, match=r"core\.where"):
+        with pytest.raises(ConfigError, match=r"table\.where"):
             check()
 
 

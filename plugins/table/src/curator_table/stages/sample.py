@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.filter import Filter, Verdict
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, Filter, StageError, Verdict
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"]
 
@@ -44,12 +41,12 @@ class Sample(Filter):
     seed: int = 0
     id_field: str | None = None
 
-    name = "core.sample"
+    name = "table.sample"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
-            raise ConfigError(f"core.sample: share must be from 0 to 1, got {self.share}", fix="e.g. share: 0.1")
+            raise ConfigError(f"table.sample: share must be from 0 to 1, got {self.share}", fix="e.g. share: 0.1")
 
     def inputs(self) -> Columns:
         return [SOURCE_COLUMN, ROW_COLUMN] if self.id_field is None else [self.id_field]

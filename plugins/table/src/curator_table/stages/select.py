@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError, StageError, UnknownNameError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import (
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    ConfigError,
+    ProcessingStage,
+    StageError,
+    TableBatch,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns
+    from curator_core.sdk import Columns
 
 __all__ = ["SelectColumns"]
 
@@ -35,7 +41,7 @@ class SelectColumns(ProcessingStage[TableBatch, TableBatch]):
     drop: list[str] | None = None
     rename: dict[str, str] | None = None
 
-    name = "core.select_columns"
+    name = "table.select"
     row_wise: ClassVar[bool] = True
     thread_safe: ClassVar[bool] = True
 

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.errors import ConfigError, DataError
-from curator_core.filter import Filter, Verdict
-from curator_core.stage import columns_of
-from curator_core.stages.scalar_sql import ScalarSqlError, scalar_sql
+from curator_core.sdk import ConfigError, DataError, Filter, Verdict
+from curator_table.stages.scalar_sql import ScalarSqlError, scalar_sql
 
 if TYPE_CHECKING:
-    from curator_core.stage import Columns, WorkerInfo
-    from curator_core.tasks import TableBatch
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["Where", "parse_condition"]
 
@@ -43,10 +40,13 @@ class Where(Filter):
 
     expression: str
 
-    name = "core.where"
+    name = "table.where"
     thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
+        return self._columns()
+
+    def _columns(self) -> list[str]:
         return sorted(set(parse_condition(self.expression).meta.root_names()))
 
     def preflight(self) -> None:
@@ -59,7 +59,7 @@ class Where(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         # Only the columns it reads are converted; one of them at least, to know the number of rows.
-        frame = pl.DataFrame([batch.series(name) for name in columns_of(self.inputs()) or batch.columns[:1]])
+        frame = pl.DataFrame([batch.series(name) for name in self._columns() or batch.columns[:1]])
         condition = parse_condition(self.expression).alias("condition")
         try:
             truth = frame.with_columns(condition).get_column("condition")
@@ -70,7 +70,7 @@ class Where(Filter):
             raise DataError(f"{_shown(self.expression)}: {_first_line(error)}") from error
         if truth.dtype not in (pl.Boolean, pl.Null):
             raise ConfigError(
-                f"core.where: {_shown(self.expression)} gives {truth.dtype}, not true or false",
+                f"table.where: {_shown(self.expression)} gives {truth.dtype}, not true or false",
                 fix="write a condition, e.g. length(text) > 100",
             )
         truth = truth.cast(pl.Boolean)
@@ -112,6 +112,6 @@ def _shown(expression: str) -> str:
 
 def _wrong(expression: str, error: BaseException) -> ConfigError:
     return ConfigError(
-        f"core.where: {_shown(expression)} is not a SQL condition: {_first_line(error)}",
+        f"table.where: {_shown(expression)} is not a SQL condition: {_first_line(error)}",
         fix="write it as after WHERE, with text in single quotes, e.g. lang = 'en' AND score > 0.5",
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from curator_core import TableBatch
 from curator_core.errors import ConfigError, StageError
-from curator_core.stages.sample import Sample, hash_numbers, hash_text
+from curator_table.stages.sample import Sample, hash_numbers, hash_text
 
 
 def kept(stage, data):
@@ -43,7 +43,7 @@ def test_the_choice_is_the_same_in_every_version_and_process():
     assert hash_text("a.jsonl", 0) == 16054938072338939378
     assert hash_numbers(pl.Series([0]), 0).to_list() == [0xE220A8397B1DCDAF]  # SplitMix64's first number for seed 0
     code = (
-        "from curator_core import TableBatch\nfrom curator_core.stages.sample import Sample\n"
+        "from curator_core import TableBatch\nfrom curator_table.stages.sample import Sample\n"
         "batch = TableBatch(data={'id': ['a', 'b', 'c', 'd', 'e', 'f']})\n"
         "print(Sample(0.5, id_field='id').process(batch).data['id'].to_pylist())"
     )
