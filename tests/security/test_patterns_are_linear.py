@@ -14,6 +14,7 @@ import pytest
 from regex_shapes import superlinear
 
 import curator_core
+import curator_table
 import curator_text
 
 BAD = {
@@ -111,7 +112,7 @@ def written_in(module):
 
 def all_patterns():
     found = {}
-    for package in (curator_text, curator_core):
+    for package in (curator_text, curator_table, curator_core):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if info.name.rpartition(".")[2] == "__main__":
                 continue

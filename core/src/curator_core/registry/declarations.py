@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["DECLARATIONS", "SNAKE_CASE", "Declaration", "declaration_for", "problems_in"]
 
 SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_FULL_NAME = re.compile(rf"{SNAKE_CASE.pattern}\.{SNAKE_CASE.pattern}")
 _CAMEL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 _DOTTED = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"
@@ -96,7 +95,8 @@ def _problems_of_spec(spec: Any, declaration: Declaration) -> Iterator[str]:
 
 
 def _problems_of_alias(spec: Any, what: str) -> Iterator[str]:
-    if not isinstance(spec.alias_of, str) or not _FULL_NAME.fullmatch(spec.alias_of):
+    plugin, _, name = str(spec.alias_of).partition(".")
+    if not (isinstance(spec.alias_of, str) and SNAKE_CASE.fullmatch(plugin) and SNAKE_CASE.fullmatch(name)):
         yield f"{what}: alias_of {spec.alias_of!r} is not the full name of a stage, such as 'table.where'"
     if spec.target:
         yield f"{what}: an alias has no target of its own, and this one names {spec.target!r}"
