@@ -28,8 +28,8 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from curator_core.io import read_csv, read_jsonl, read_parquet, write_csv, write_jsonl, write_parquet
 from curator_core.tasks import FileSlice
+from curator_table import read_csv, read_jsonl, read_parquet, write_csv, write_jsonl, write_parquet
 
 
 def documents(size_bytes: int, seed: int = 0) -> bytes:

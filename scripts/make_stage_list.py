@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from curator_core.registry import Registry
 
 PAGE = Path(__file__).parents[1] / "docs" / "stages.md"
-OURS = ("core", "text", "image", "video", "audio", "dedup")
+OURS = ("table", "text", "image", "video", "audio", "dedup")
 HEADER = """# Stages and workflows
 
 What the packages of this repository offer, as `python scripts/make_stage_list.py` lists it. `curator stages show NAME`

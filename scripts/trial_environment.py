@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("core", "plugins/dedup", "plugins/text")
+PACKAGES = ("core", "plugins/table", "plugins/dedup", "plugins/text")
 PYPROJECTS = tuple(ROOT / package / "pyproject.toml" for package in PACKAGES)
-TESTS = ("tests/core", "tests/text")
+TESTS = ("tests/core", "tests/table", "tests/text")
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from engine_comparison.environments import Engine, EnvironmentUnavailableError, interpreter
 
-from curator_core.io.limits import Limits
-from curator_core.io.tar_bytes import open_archive
-from curator_core.io.tar_members import TarLimits, walk_members
-from curator_core.io.tar_samples import group_samples
+from curator_core.files.limits import Limits
 from curator_core.tasks import FileGroupTask, FileSlice
 from curator_image import ReadTar
+from curator_table.tar.archive_bytes import open_archive
+from curator_table.tar.members import TarLimits, walk_members
+from curator_table.tar.samples import group_samples
 from image_comparison.cpu_time import best_cpu_seconds
 
 WEBDATASET = Engine("", "webdataset 1.0.2", "webdataset", ("webdataset==1.0.2",))

@@ -23,8 +23,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curator_core.io import write_arrow, write_parquet
-from curator_core.io.compression import open_compressed, zstd_module
+from curator_core.files.compression import open_compressed, zstd_module
+from curator_table import write_arrow, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import pytest
 import curator_core
 import curator_text
 from curator_core import Pipeline
-from curator_core.io import TableWriter
+from curator_table import TableWriter
 from curator_text import ReadJsonl, WordCount, WriteJsonl, WriteParquet
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from curator_core.io import TableReader
+from curator_table import TableReader
 
 __all__ = ["READERS", "ReadArrow", "ReadCsv", "ReadLines", "ReadParquet"]
 

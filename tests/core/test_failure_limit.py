@@ -90,7 +90,7 @@ def test_every_executor_takes_the_policies_from_yaml(name):
     text = f"""
 version: 1
 stages:
-  - core.sample: {{share: 0.5}}
+  - table.sample: {{share: 0.5}}
     with: {{on_error: raise, max_attempts: 1}}
 executor: {{name: {name}, {options}}}
 """

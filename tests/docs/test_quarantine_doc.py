@@ -31,7 +31,7 @@ def test_every_command_prints_what_the_page_says(folder, capsys):
         program, *arguments = command.split()
         if "ID" in arguments:
             records = QuarantineFolder(folder / "run").records().values()
-            (name,) = [record.record_id for record in records if record.stage == "core.where"]
+            (name,) = [record.record_id for record in records if record.stage == "table.where"]
             arguments[arguments.index("ID")] = name
         assert program == "curator"
         assert main(arguments) == status, capsys.readouterr()

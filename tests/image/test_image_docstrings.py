@@ -1,4 +1,4 @@
-"""The examples in the docstrings of this package, and of core's tar modules, run and show what they say."""
+"""The examples in the docstrings of this package run and show what they say."""
 
 import doctest
 import importlib
@@ -6,15 +6,9 @@ import pkgutil
 
 import pytest
 
-import curator_core.io
 import curator_image
 
-MODULES = sorted(
-    f"{package.__name__}.{module.name}"
-    for package, prefix in ((curator_image, ""), (curator_core.io, "tar_"))
-    for module in pkgutil.iter_modules(package.__path__)
-    if module.name.startswith(prefix)
-)
+MODULES = sorted(f"curator_image.{module.name}" for module in pkgutil.iter_modules(curator_image.__path__))
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -87,9 +87,9 @@ def run_pipeline(environment, folder, *filters):
     return [json.loads(line) for line in lines], report
 
 
-def test_only_stages_of_core_text_and_dedup_are_listed(text_environment):
+def test_only_stages_of_text_and_what_it_needs_are_listed(text_environment):
     stages = text_environment.stages()
-    assert stages.keys() <= {"core", "text", "dedup"}
+    assert stages.keys() <= {"table", "text", "dedup"}
     assert {"text.read_jsonl", "text.write_jsonl", "text.word_count"} <= stages["text"]
     assert "dedup.content_hash" in stages["dedup"]
 

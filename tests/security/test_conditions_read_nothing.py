@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from curator_core import TableBatch
 from curator_core.cli import main
 from curator_core.errors import ConfigError
-from curator_core.stages.scalar_sql import (
+from curator_table.stages.scalar_sql import (
     FUNCTIONS,
     MAX_COMPUTED_ITEMS,
     MAX_LENGTH,
@@ -24,7 +24,7 @@ from curator_core.stages.scalar_sql import (
     ScalarSqlError,
     scalar_sql,
 )
-from curator_core.stages.where import Where, parse_condition
+from curator_table.stages.where import Where, parse_condition
 
 QUERIES = [
     "n IN (SELECT x FROM read_csv('FILE'))",
@@ -66,14 +66,15 @@ QUERIES = [
 def test_queries_and_table_functions_are_refused(tmp_path, query):
     file = tmp_path / "x.csv"
     file.write_text("x\n1\n")
-    with pytest.raises(ConfigError, match=r"core\.where: .* is not a SQL condition: "):
+    with pytest.raises(ConfigError, match=r"table\.where: .* is not a SQL condition: "):
         Where(query.replace("FILE", str(file))).preflight()
 
 
 def test_validate_does_not_open_what_a_condition_names(tmp_path, capsys):
     """Polars opens the file while it parses; that it is missing would then be the error."""
     (tmp_path / "p.yaml").write_text(
-        f"version: 1\nstages:\n  - core.where: {{expression: \"n IN (SELECT x FROM read_csv('{tmp_path}/no.csv'))\"}}\n"
+        "version: 1\nstages:\n"
+        f"  - table.where: {{expression: \"n IN (SELECT x FROM read_csv('{tmp_path}/no.csv'))\"}}\n"
     )
     assert main(["validate", str(tmp_path / "p.yaml")]) == 2
     said = capsys.readouterr().err
@@ -233,7 +234,7 @@ def test_accepted_conditions_open_no_file_and_ask_for_no_address(tmp_path):
     program = """
 import sys
 from curator_core import TableBatch
-from curator_core.stages.where import Where
+from curator_table.stages.where import Where
 Where("length(a) > 0").process(TableBatch(data={"a": ["x"]}))
 seen = []
 sys.addaudithook(lambda event, args: seen.append(event) if event in WATCHED else None)

@@ -14,6 +14,7 @@ import pytest
 from regex_shapes import superlinear
 
 import curator_core
+import curator_table
 import curator_text
 
 BAD = {
@@ -68,14 +69,14 @@ SAFE = {
     "curator_text.privacy.contact_data._DOMAIN": "matched once behind each @, and reads no further than the next @",
     "curator_text.reading.hf_layout._SHARD": "matched once with the name of a file",
     "curator_text.code.python_comments._LITERAL_OR_COMMENT": "only used on text that parses: all literals end",
-    "curator_core.io.tar_keys._URL": "matched once with the name of a file",
+    "curator_core.authoring.file_keys._URL": "matched once with the name of a file",
     "curator_core.config.docstrings._ENTRY": "matched once with a line of a docstring, of code that is trusted to run",
     "curator_core.config.variables._REFERENCE": "the first reference without an end is an error, at which all stops",
-    "curator_core.io.locations._HOST": ONCE,
-    "curator_core.io.locations._BUCKET": ONCE,
+    "curator_core.files.locations._HOST": ONCE,
+    "curator_core.files.locations._BUCKET": ONCE,
     "curator_core.secret_shapes._WEB_TOKEN": "reads on from an eyJ only where the dot behind the run has been seen",
     "curator_core.registry.declarations._OBJECT_TARGET": ONCE,
-    "curator_core.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
+    "curator_table.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
 }
 
 
@@ -111,7 +112,7 @@ def written_in(module):
 
 def all_patterns():
     found = {}
-    for package in (curator_text, curator_core):
+    for package in (curator_text, curator_table, curator_core):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if info.name.rpartition(".")[2] == "__main__":
                 continue

@@ -17,7 +17,7 @@ PIPELINE = """
 version: 1
 stages:
   - text.read_jsonl: {paths: books.jsonl}
-  - core.where: {expression: "CAST(year AS INTEGER) >= 1990"}
+  - table.where: {expression: "CAST(year AS INTEGER) >= 1990"}
   - text.write_jsonl: {path: out}
 executor: local
 """

@@ -187,7 +187,7 @@ def test_secrets_that_came_from_nowhere_are_masked_in_the_plan_and_kept_in_the_p
 
 def test_values_of_variables_are_written_as_variables_and_read_back(monkeypatch):
     monkeypatch.setenv("COLUMN", "body")
-    text = 'version: 1\nstages:\n  - core.select_columns: {keep: ["${COLUMN}", "$$x", "body2", "${OTHER:-id}"]}\n'
+    text = 'version: 1\nstages:\n  - table.select: {keep: ["${COLUMN}", "$$x", "body2", "${OTHER:-id}"]}\n'
     pipeline = load_pipeline(text).pipeline
     for dumped in (dump_pipeline(pipeline, hide_secrets=True), pipeline.to_yaml()):
         assert "${COLUMN}" in dumped
@@ -199,7 +199,7 @@ def test_values_of_variables_are_written_as_variables_and_read_back(monkeypatch)
 def test_paths_and_numbers_from_variables_are_written_out(monkeypatch):
     monkeypatch.setenv("ROOT", "/data/corpus-7")
     monkeypatch.setenv("SHARE", "0.4321")
-    text = 'version: 1\nstages:\n  - text.read_jsonl: {paths: "${ROOT}/x"}\n  - core.sample: {share: "${SHARE}"}\n'
+    text = 'version: 1\nstages:\n  - text.read_jsonl: {paths: "${ROOT}/x"}\n  - table.sample: {share: "${SHARE}"}\n'
     dumped = dump_pipeline(load_pipeline(text).pipeline, hide_secrets=True)
     assert "/data/corpus-7/x" in dumped
     assert "0.4321" in dumped

@@ -15,7 +15,7 @@ PIPELINE = """
 version: 1
 stages:
   - text.read_jsonl: {{paths: {folder}/rows.jsonl}}
-  - core.where: {{expression: "length(text) > 3"}}
+  - table.where: {{expression: "length(text) > 3"}}
   - text.write_jsonl: {{path: {folder}/out}}
 """
 SCRIPT = """

@@ -160,7 +160,7 @@ def test_odd_values_that_fit_are_as_they_were(tmp_path, rows):
 
 
 def test_keys_and_values_that_come_too_late_are_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("curator_core.io.column_types._MAX_BYTES", 2_000)
+    monkeypatch.setattr("curator_table.types.column_types._MAX_BYTES", 2_000)
     usual = {"text": "x" * 50, "n": 1, "o": {"a": 1}}
     late = [{**usual, "n": 0.5}, {**usual, "new": 1}, {**usual, "o": {"a": 1, "b": 2}}]
     source = lines(tmp_path / "in.jsonl", *[usual] * 400, *late, *[usual] * 99)
@@ -268,7 +268,7 @@ def test_parquet_files_that_do_not_go_together_are_refused_or_quarantined(tmp_pa
 
 
 def test_columns_of_late_parquet_files_are_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("curator_core.io.column_types._MAX_FILES", 1)
+    monkeypatch.setattr("curator_table.types.column_types._MAX_FILES", 1)
     for number in range(4):
         parquet(tmp_path / "in" / f"{number}.parquet", **{"text": ["t"], f"x{number}": [number]})
     result = run(ReadParquet(str(tmp_path / "in")), WriteParquet(str(tmp_path / "out")))

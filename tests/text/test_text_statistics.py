@@ -87,7 +87,7 @@ def test_statistics_of_nothing_and_in_a_preview(tmp_path, capsys):
     stages = f"""version: 1
 stages:
   - text.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
-  - core.where: {{expression: "length(text) > 1"}}
+  - table.where: {{expression: "length(text) > 1"}}
   - text.statistics: {{path: {tmp_path / "s"}}}
   - text.write_jsonl: {{path: {tmp_path / "out"}}}
 executor: local

@@ -1,4 +1,4 @@
-"""The six distributions agree with each other: one version, one licence, the same rules for their metadata."""
+"""The distributions agree with each other: one version, one licence, the same rules for their metadata."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "curator-core": ROOT / "core",
-    **{f"curator-{name}": ROOT / "plugins" / name for name in ("audio", "dedup", "image", "text", "video")},
+    **{f"curator-{name}": ROOT / "plugins" / name for name in ("audio", "dedup", "image", "table", "text", "video")},
 }
 each_distribution = pytest.mark.parametrize("distribution", FOLDERS)
 
@@ -91,12 +91,21 @@ def test_dependencies_have_lower_bounds_and_only_our_own_have_upper_ones(distrib
             assert re.fullmatch(r"[\w.-]+(\[[\w,-]+\])?>=[\w.]+", specifier), requirement
 
 
-def test_plugins_depend_on_core_and_on_no_plugin_but_dedup():
-    for distribution in FOLDERS.keys() - {"curator-core"}:
-        names = {re.split(r"[~><=;\[ ]", each)[0] for each in project(distribution)["dependencies"]}
-        ours = {name for name in names if name in FOLDERS}
-        assert "curator-core" in ours, distribution
-        assert ours <= {"curator-core", "curator-dedup"}, distribution
+@pytest.mark.parametrize(
+    ("distribution", "plugins"),
+    [
+        ("curator-core", set()),
+        ("curator-table", set()),
+        ("curator-dedup", {"curator-table"}),
+        ("curator-text", {"curator-table", "curator-dedup"}),
+        ("curator-image", {"curator-table"}),
+        ("curator-video", {"curator-table"}),
+        ("curator-audio", {"curator-table"}),
+    ],
+)
+def test_a_distribution_depends_on_core_and_on_these_plugins(distribution, plugins):
+    names = {re.split(r"[~><=;\[ ]", each)[0] for each in project(distribution)["dependencies"]}
+    assert {name for name in names if name in FOLDERS} == plugins | ({"curator-core"} - {distribution})
 
 
 @pytest.mark.parametrize("distribution", sorted(FOLDERS.keys() - {"curator-core"}))

@@ -1,7 +1,8 @@
-"""The names that plugins may use: those of four modules, which our own plugins keep to."""
+"""The names that plugins may use: those of four modules and of plugins they declare, which our own plugins keep to."""
 
 import ast
 import importlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -17,19 +18,32 @@ PUBLIC = {"curator_core", "curator_core.sdk", "curator_core.specs", "curator_cor
 PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir() if (path / "src").is_dir())
 
 
-def imported_from_core(source):
-    """Yield the modules of core that a file imports from, wherever in it."""
-    for node in ast.walk(ast.parse(source)):
-        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
-        yield from (name for name in names if name.partition(".")[0] == "curator_core")
+def imported_of_ours(plugin):
+    """Return the modules that the files of a plugin import from our other packages, wherever, with the file's path."""
+    ours = {"curator_core", *(f"curator_{each}" for each in PLUGINS)} - {f"curator_{plugin}"}
+    found = set()
+    for path in (ROOT / "plugins" / plugin / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            found |= {(str(path.relative_to(ROOT)), each) for each in names if each.partition(".")[0] in ours}
+    return found
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_our_plugins_use_nothing_but_the_public_surface(plugin):
-    sources = (ROOT / "plugins" / plugin / "src").rglob("*.py")
-    found = {(str(path.relative_to(ROOT)), each) for path in sources for each in imported_from_core(path.read_text())}
-    assert sorted((path, each) for path, each in found if each not in PUBLIC) == []
+    text = (ROOT / "plugins" / plugin / "pyproject.toml").read_text()
+    dependencies = re.search(r"^dependencies = \[(.*?)^\]", text, flags=re.MULTILINE | re.DOTALL)[1]
+    declared = {f"curator_{each}" for each in re.findall(r'"curator-(\w+)~=', dependencies)}
+    may_use = PUBLIC | (declared - {"curator_core"})
+    assert sorted((path, each) for path, each in imported_of_ours(plugin) if each not in may_use) == []
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_what_plugins_use_of_each_other_is_public(plugin):
+    """A module of the same name would hide what ``from package import name`` gives, once something imports it."""
+    package = importlib.import_module(f"curator_{plugin}")
+    assert [each for each in package.__all__ if importlib.util.find_spec(f"curator_{plugin}.{each}") is not None] == []
 
 
 @pytest.mark.parametrize("module", [curator_core, sdk], ids=lambda module: module.__name__)

@@ -12,9 +12,9 @@ from curator_core.stage import ProcessingStage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from curator_core.authoring.existing_output import Existing
     from curator_core.config.variables import References
     from curator_core.executors.base import Executor
-    from curator_core.io.existing_output import Existing
     from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
     from curator_core.result import RunResult

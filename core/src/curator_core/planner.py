@@ -178,7 +178,7 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
 
 
 def _check_own_output(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:
-    from curator_core.io.own_output import check_own_output
+    from curator_core.authoring.own_output import check_own_output
 
     try:
         check_own_output(stages)

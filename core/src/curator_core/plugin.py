@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 from curator_core.hookspecs import hookimpl
-from curator_core.specs import API_VERSION, ExecutorSpec, StageSpec, TaskTypeSpec
+from curator_core.specs import API_VERSION, ExecutorSpec, TaskTypeSpec
 
-__all__ = ["CURATOR_API", "curator_executors", "curator_stages", "curator_task_types"]
+__all__ = ["CURATOR_API", "curator_executors", "curator_task_types"]
 
 CURATOR_API = API_VERSION
-
-
-@hookimpl
-def curator_stages() -> list[StageSpec]:
-    """Offer the stages that every modality needs."""
-    return [
-        StageSpec(
-            "select_columns",
-            target="curator_core.stages.select_columns:SelectColumns",
-            summary="Keep, drop and rename columns.",
-            kind="modifier",
-        ),
-        StageSpec(
-            "where",
-            target="curator_core.stages.where:Where",
-            summary="Keep the rows for which a SQL expression is true.",
-            kind="filter",
-        ),
-        StageSpec(
-            "sample",
-            target="curator_core.stages.sample:Sample",
-            summary="Keep a share of the rows, the same ones every time.",
-            kind="filter",
-        ),
-    ]
 
 
 @hookimpl

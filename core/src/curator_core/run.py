@@ -9,11 +9,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.existing_output import check_existing, check_nothing_exists, existing_warnings
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.failure_limit import FailureLimit
-from curator_core.io.existing_output import check_existing, check_nothing_exists, existing_warnings
 from curator_core.ledger.counts import Counts, SourcedStats
 from curator_core.ledger.descriptions import output_from
+from curator_core.ledger.former_names import stage_named_today
 from curator_core.ledger.opening import open_ledger, remove_torn, start_over
 from curator_core.ledger.resume import in_source_order
 from curator_core.ledger.run_ledger import StageProgress
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from curator_core.authoring.existing_output import Existing
     from curator_core.executors.base import Executor
-    from curator_core.io.existing_output import Existing
     from curator_core.ledger.resume import Decision, Resume
     from curator_core.ledger.run_ledger import RunLedger
     from curator_core.live import LiveStage
@@ -188,16 +189,21 @@ class RunState:
             self._add_counts(entry.stats)
             self.restored.extend(map(output_from, entry.outputs))
         assert self.directory is not None
+        self.directory.rename_dropped(self._named_today)
         folder = self.directory.quarantine
         # A finished run makes none of its records again, also those of its listing, which have no source task.
         for record in folder.records().values() if earlier.is_finished else folder.keep_only(content.done):
             self.quarantined_count += 1
             if len(self.quarantined) < KEPT_RECORDS:
-                self.quarantined.append(record)
+                self.quarantined.append(replace(record, stage=self._named_today(record.stage)))
 
     def _add_counts(self, by_stage: Mapping[str, Mapping[str, Any]]) -> None:
         for name, counts in by_stage.items():
-            Counts.from_json(counts).add_to(self.stats_of(name))
+            Counts.from_json(counts).add_to(self.stats_of(self._named_today(name)))
+
+    def _named_today(self, stage_name: str) -> str:
+        """Return the name that a stage of an earlier run has in this one."""
+        return stage_name if stage_name in self.stats else stage_named_today(stage_name)
 
     def note_output(self, task: Task[Any]) -> None:
         """Note an output, and the moment of the first one."""

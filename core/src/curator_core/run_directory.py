@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.io.atomic import atomic_output, remove_files
+from curator_core.files.atomic import atomic_output, remove_files
 from curator_core.private_folders import make_private_folder
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     import pyarrow as pa
 
@@ -106,6 +106,13 @@ class RunDirectory:
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_output(str(folder / f"part-{task_id.replace('/', '-')}.parquet")) as file:
             pq.write_table(table, file, write_page_checksum=True, compression="zstd")
+
+    def rename_dropped(self, named_today: Callable[[str], str]) -> None:
+        """Give the folders of dropped rows the names that their stages have today."""
+        for folder in (self.path / "dropped").glob("*/"):
+            name = named_today(folder.name)
+            if name != folder.name and not folder.with_name(name).exists():
+                folder.rename(folder.with_name(name))
 
     def remove_dropped(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the dropped rows of source tasks."""

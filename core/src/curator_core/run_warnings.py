@@ -73,7 +73,7 @@ def _reasons(counts: Counter[str]) -> str:
 
 
 def _nothing_read(stages: Sequence[StageStats], plan: Plan | None) -> str:
-    from curator_core.io.list_stage import ListFiles
+    from curator_core.authoring.list_files import ListFiles
 
     if not stages or stages[0].tasks_in == 0:
         return "no tasks were given"

@@ -25,15 +25,18 @@ class StageSpec:
         requires: Import names of packages it needs beyond its distribution's hard dependencies.
         extra: The extra that installs them (``pip install curator-text[models]``).
         produces: Columns it adds with default parameters, so that a missing column can name its producer.
+        alias_of: Full name of the stage that this name stands for (``table.read_jsonl``), given instead of a target.
+            Pipelines may use either; plans and ledgers hold the full name, and listings leave the alias out.
     """
 
     name: str
-    target: str
+    target: str = ""
     summary: str = ""
     kind: StageKind = "other"
     requires: tuple[str, ...] = ()
     extra: str | None = None
     produces: tuple[str, ...] = ()
+    alias_of: str | None = None
 
 
 @dataclass(frozen=True)

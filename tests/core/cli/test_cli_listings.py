@@ -50,7 +50,7 @@ def test_stages_show_tells_parameters_columns_and_an_example_that_works(cli, wri
     assert cli("validate", write_pipeline(f"version: 1\nstages:\n{example}\n")).status == 0
 
 
-@pytest.mark.parametrize("name", ["toy.rows", "toy.shout", "toy.moon", "core.sample", "core.where"])
+@pytest.mark.parametrize("name", ["toy.rows", "toy.shout", "toy.moon", "table.sample", "table.where"])
 def test_stages_show_works_for_every_kind_of_stage(name, cli):
     outcome = cli("stages", "show", name)
     assert outcome.status == 0
@@ -214,3 +214,22 @@ def test_schema_goes_to_a_file(cli, tmp_path):
     outcome = cli("schema", "-o", tmp_path / "schema.json")
     assert outcome.out == ""
     assert "toy.rows" in (tmp_path / "schema.json").read_text()
+
+
+def test_aliases_are_listed_only_when_all_is_asked_for(cli):
+    assert "core.where" not in cli("stages").out
+    listed = {each["name"]: each for each in cli("stages", "--all", "--json").json}
+    assert listed["core.where"]["alias_of"] == "table.where"
+    assert "alias_of" not in listed["table.where"]
+    (line,) = [line for line in cli("stages", "--all").out.splitlines() if line.startswith("core.where")]
+    assert line.split(maxsplit=2)[1:] == ["filter", "Another name of table.where."]
+    assert [
+        each["name"] for each in cli("stages", "--all", "--plugin", "toy", "--json").json if "alias_of" in each
+    ] == []
+
+
+def test_stages_show_of_an_alias_shows_the_stage_that_it_stands_for(cli):
+    page = cli("stages", "show", "core.where")
+    assert page.out.startswith("table.where")
+    assert "- table.where" in page.out
+    assert "aliases: core.where" in page.out

@@ -1,9 +1,9 @@
 import pytest
 
 from curator_core import Pipeline
+from curator_core.authoring.list_files import ListFiles
 from curator_core.cli.preview_rows import preview_plan
 from curator_core.errors import PipelineError
-from curator_core.io import ListFiles
 
 TEXT = """
     version: 1
@@ -58,7 +58,7 @@ def test_preview_shows_added_and_removed_columns(cli, write_pipeline):
         stages:
           - toy.rows: {count: 1}
           - toy.min_chars: {tag: true}
-          - core.select_columns: {drop: [id]}
+          - table.select: {drop: [id]}
     """
     outcome = cli("preview", write_pipeline(text))
     assert "adds min_chars_score, min_chars_reason" in outcome.out

@@ -58,7 +58,7 @@ def test_validate_takes_workflows_and_other_commands_say_so(cli, files):
     [
         ("dedup.exact", "dedup.exakt", "did you mean 'dedup.exact'"),
         ("cache_path", "cash_path", "did you mean 'cache_path'"),
-        ("name: unique", "stages: [core.sample]", "there can be only one of stages, workflow, steps"),
+        ("name: unique", "stages: [table.sample]", "there can be only one of stages, workflow, steps"),
     ],
 )
 def test_what_is_wrong_with_the_file(cli, files, old, new, message):
@@ -91,7 +91,7 @@ steps:
   - name: clean
     stages:
       - text.read_jsonl: {paths: "${INPUT}"}
-      - core.where: {expression: "text != 'b'"}
+      - table.where: {expression: "text != 'b'"}
       - text.write_jsonl: {path: "${CLEAN}"}
   - name: unique
     workflow:
@@ -132,7 +132,7 @@ def test_pipelines_and_workflows_are_steps_of_one_file(cli, steps, tmp_path):
         ("    workflow:\n      dedup", "    workflows:\n      dedup", "unknown key, did you mean 'workflow'?"),
         ("text.write_parquet", "text.write_parket", "s.yaml:16: steps[2].stages[1]"),
         ("text.write_parquet: {", "text.write_parquet: {file_bytes: 1, ", "unknown parameter"),
-        ("core.where", "text.word_count: {text_field: txt}\n      - core.where", "s.yaml:8"),
+        ("table.where", "text.word_count: {text_field: txt}\n      - table.where", "s.yaml:8"),
     ],
 )
 def test_what_is_wrong_with_a_late_step_is_said_before_the_first_runs(cli, steps, tmp_path, old, new, message):
@@ -156,7 +156,7 @@ def test_a_step_that_lost_everything_is_named_by_the_step_that_misses_its_output
     path.write_text(text, encoding="utf-8")
     failed = cli("run", *steps)
     assert failed.status == 2
-    assert "step 'clean' wrote nothing: no rows are left of 4: 'core.where' dropped 4 (not_matched: 4)" in failed.err
+    assert "step 'clean' wrote nothing: no rows are left of 4: 'table.where' dropped 4 (not_matched: 4)" in failed.err
 
 
 def test_a_file_of_steps_that_is_run_again_doubles_nothing_unnoticed(cli, steps, tmp_path):

@@ -51,7 +51,7 @@ executor: {name: local, threads: 3}
 
 def test_file_gives_its_name_to_a_pipeline_without_one(tmp_path):
     path = tmp_path / "clean.yaml"
-    path.write_text("\ufeffversion: 1\nstages: [{core.sample: {share: 1}}]\n", encoding="utf-8")
+    path.write_text("\ufeffversion: 1\nstages: [{table.sample: {share: 1}}]\n", encoding="utf-8")
     loaded = load_pipeline(path)
     assert loaded.pipeline.name == "clean"
     assert loaded.path == path
@@ -138,7 +138,7 @@ def test_value_that_yaml_cannot_hold_is_named(registry):
 
 
 def test_to_yaml_and_from_yaml_of_core_stages():
-    pipeline = Pipeline("core", "With ${dollars}.", [make_stage("core.sample", share=0.25, seed=3)])
+    pipeline = Pipeline("core", "With ${dollars}.", [make_stage("table.sample", share=0.25, seed=3)])
     again = Pipeline.from_yaml(pipeline.to_yaml())
     assert (again.name, again.description) == (pipeline.name, pipeline.description)
     assert params_of(again.stages[0]) == params_of(pipeline.stages[0])
@@ -202,10 +202,10 @@ def test_round_trip_through_yaml(registry, name, description, params, changes, t
     assert dump_pipeline(again, registry=registry) == written
 
 
-def test_every_registered_core_stage_has_a_name_to_go_back_to():
+def test_every_stage_of_tables_has_a_name_to_go_back_to():
     from curator_core.config.registry_names import registry_name
 
     registry = default_registry()
-    for name in [each for each in registry.stages if each.startswith("core.")]:
+    for name in [each for each in registry.stages if each.startswith("table.")]:
         cls = registry.stage_class(name)
         assert registry_name(cls.__new__(cls), registry) == name

@@ -3,6 +3,7 @@ import pytest
 import yaml
 
 from curator_core.config.schema import DIALECT, pipeline_schema
+from curator_core.registry import default_registry
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,14 @@ def test_schema_carries_descriptions_defaults_and_what_was_left_out(registry):
     assert "shapes.gone" not in entry
     assert "shapes.gone: " in schema["$comment"]
     assert "shapes.moon: " in schema["$comment"]
+
+
+def test_an_alias_takes_what_the_stage_takes_and_is_marked():
+    schema = pipeline_schema(default_registry())
+    entry = schema["properties"]["stages"]["items"]["anyOf"][1]["properties"]
+    assert entry["core.where"]["properties"] == entry["table.where"]["properties"]
+    assert entry["core.where"]["deprecated"]
+    assert "deprecated" not in entry["table.where"]
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid({"version": 1, "stages": [{"core.where": {"expression": "n > 1"}}]})
+    assert not validator.is_valid({"version": 1, "stages": [{"core.where": {}}]})

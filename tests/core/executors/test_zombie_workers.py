@@ -12,7 +12,7 @@ import pytest
 from curator_core import Pipeline, ProcessingStage, StreamingExecutor, Task
 from curator_core.errors import OutputError
 from curator_core.executors.worker_lease import end_lease, hold_lease
-from curator_core.io.atomic import atomic_output, guard_commits
+from curator_core.files.atomic import atomic_output, guard_commits
 
 TASKS = 40
 

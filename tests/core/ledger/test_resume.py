@@ -12,15 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
+from curator_core.authoring.list_files import ListFiles
 from curator_core.config import load_pipeline
 from curator_core.errors import ConfigError, LedgerError, ResumeError, StageError
 from curator_core.executors.shipping import dumps
-from curator_core.io import ListFiles
 from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.ledger.run_ledger import RunLedger
 from curator_core.redaction import hide
 from curator_core.run import RunState
 from curator_core.runner import StageRunner
+from curator_table import ListTables
 from curator_text import ReadJsonl, WriteJsonl
 
 
@@ -243,7 +244,7 @@ def test_resuming_a_finished_run_keeps_the_records_of_its_listing(corpus):
 
 @pytest.mark.parametrize("policy", ["skip", "quarantine"])
 def test_a_listing_that_fails_is_not_taken_for_an_empty_one(corpus, monkeypatch, policy):
-    listing = ListFiles(str(corpus.input), format="jsonl").with_(on_error=policy)
+    listing = ListTables(str(corpus.input), format="jsonl").with_(on_error=policy)
     pipeline = Pipeline("list", stages=[listing])
     pipeline.run(run_dir=corpus.run_dir)
     before = corpus.ledger.read_bytes()

@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.io.stages import ListFiles, ReadTable
-from curator_core.io.table_writer import TableWriter
 from curator_core.quarantine.folder import QuarantineFolder
 from curator_core.quarantine.retry import retry_quarantined
+from curator_table import ListTables, ReadTable
+from curator_table.table_writer import TableWriter
 
 
 class Refuses(ProcessingStage[TableBatch, TableBatch]):
@@ -78,7 +78,7 @@ class Work:
         return Pipeline(
             "p",
             stages=[
-                ListFiles(str(self.folder / "in"), format="jsonl", block_bytes=20),
+                ListTables(str(self.folder / "in"), format="jsonl", block_bytes=20),
                 ReadTable("jsonl"),
                 Refuses(str(self.refused)),
                 Refuses(str(self.later), name="later"),

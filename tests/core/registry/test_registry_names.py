@@ -186,6 +186,6 @@ def test_producers_of_a_column_are_named_and_installed_ones_come_first(registry)
 
 
 def test_make_stage_uses_the_registry_of_this_process():
-    stage = make_stage("core.where", expression="n > 1")
+    stage = make_stage("table.where", expression="n > 1")
     assert isinstance(stage, Filter)
     assert stage.process(TableBatch(data={"n": [1, 2]})).data["n"].to_pylist() == [2]

@@ -25,8 +25,10 @@ def describe_stage(name: str, registry: Registry) -> dict[str, Any]:
         CuratorError: There is no such stage, or it cannot be imported for another reason than a missing package.
     """
     registered = registry.find(StageSpec, name)
+    name = registered.full_name
     page: dict[str, Any] = {
         "name": name,
+        "aliases": [alias for alias, of in registry.aliases.items() if of == name],
         "plugin": registered.plugin.name,
         "kind": registered.spec.kind,
         "summary": registered.spec.summary,

@@ -29,7 +29,7 @@ def load_pipeline(
 ) -> LoadedPipeline:
     r"""Read a pipeline from a file or from YAML text.
 
-    >>> load_pipeline("version: 1\nstages:\n- core.sample: {share: 0.5}\n").pipeline.stages[0].share
+    >>> load_pipeline("version: 1\nstages:\n- table.sample: {share: 0.5}\n").pipeline.stages[0].share
     0.5
 
     Args:

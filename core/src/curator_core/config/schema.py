@@ -55,6 +55,10 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
         if not stages[name].get("required"):
             bare.append(name)
             stages[name]["type"] = ["object", "null"]
+    for alias, name in registry.aliases.items():
+        if name in stages:
+            stages[alias] = {**stages[name], "deprecated": True, "description": f"Another name of {name}."}
+            bare += [alias] if name in bare else []
     schema = _file_schema(
         _stages_schema(stages, bare, options), _workflow_schema(registry), _executor_schemas(registry)
     )

@@ -10,7 +10,7 @@ Leases are kept in Ray's control store: a worker that cannot reach it cannot be 
 from __future__ import annotations
 
 from curator_core.errors import OutputError
-from curator_core.io.atomic import guard_commits
+from curator_core.files.atomic import guard_commits
 
 __all__ = ["end_lease", "end_leases", "hold_lease"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.config.secret_values import identity_of_values
 from curator_core.errors import ConfigError
+from curator_core.ledger.former_names import as_named_today, is_same_release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,15 +39,15 @@ def plan_identity(plan: Plan) -> dict[str, Any]:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return how two identities differ, a line for each thing.
+    """Return how two identities differ, a line for each thing. What only has another name now is the same.
 
     >>> old = {"stages": [{"name": "a", "params": {"n": 1}}]}
     >>> new = {"stages": [{"name": "a", "params": {"n": 2}}, {"name": "b", "params": {}}]}
     >>> differences(old, new)
     ["stage 'a': n 1 → 2", "stage 'b' is new"]
     """
-    old = {each["name"]: each for each in before.get("stages", ())}
-    new = {each["name"]: each for each in now.get("stages", ())}
+    old = {each["name"]: each for each in map(as_named_today, before.get("stages", ()))}
+    new = {each["name"]: each for each in map(as_named_today, now.get("stages", ()))}
     lines = [f"stage {name!r} is gone" for name in old if name not in new]
     for name, stage in new.items():
         if name not in old:
@@ -63,6 +64,7 @@ def _stage_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]
         f"stage {name!r}: {key} {old.get(key)} → {new.get(key)}"
         for key in ("class", "code", "version")
         if not _is_same(old.get(key), new.get(key), is_name=key == "class")
+        and not (key == "code" and is_same_release(old.get(key), new.get(key)))
     ]
     before, now = old.get("params", {}), new.get("params", {})
     return code + [

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import LedgerError
 from curator_core.faults import fault_point, is_hooked
-from curator_core.io.atomic import atomic_output, sync_folder
+from curator_core.files.atomic import atomic_output, sync_folder
 from curator_core.ledger.known_sources import KnownSources
 from curator_core.source_ids import SourceIds
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curator_core.errors import CuratorError
-from curator_core.io.filesystems import names_in
+from curator_core.files.filesystems import names_in
 from curator_core.source_ids import DigestSet, SourceIds, digest_of
 
 if TYPE_CHECKING:

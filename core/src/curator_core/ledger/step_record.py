@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from curator_core.io.atomic import atomic_output
+from curator_core.files.atomic import atomic_output
 from curator_core.ledger.descriptions import as_json
 
 if TYPE_CHECKING:

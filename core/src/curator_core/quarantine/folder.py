@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from curator_core.errors import ConfigError, DataError
-from curator_core.io.atomic import atomic_output, sync_folder
+from curator_core.files.atomic import atomic_output, sync_folder
 from curator_core.private_folders import make_private_folder, private_opener
 from curator_core.quarantine.payload import decode_payload, encode_payload
 from curator_core.quarantine.record import QuarantineRecord

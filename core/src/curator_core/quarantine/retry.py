@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curator_core.errors import ConfigError, DataError, LedgerError
+from curator_core.ledger.former_names import stage_named_today
 from curator_core.ledger.ledger_file import read_ledger
 from curator_core.ledger.opening import only_run
 from curator_core.lineage import NumberedTasks
@@ -141,10 +142,11 @@ def _retry(
     *,
     dry_run: bool,
 ) -> RetryResult:
-    known, resolutions = folder.records(), folder.resolutions()
+    stages = [planned.stage.name for planned in plan.stages]
+    known = {key: _of_stage_today(each, stages) for key, each in folder.records().items()}
+    resolutions = folder.resolutions()
     unresolved = [record for record in known.values() if record.record_id not in resolutions]
     chosen = [record for record in unresolved if choose is None or choose(record)]
-    stages = [planned.stage.name for planned in plan.stages]
     result = RetryResult(lay_out(chosen, unresolved=unresolved, stages=stages))
     if dry_run or not chosen:
         return result
@@ -165,6 +167,11 @@ def _retry(
     result.resolved = [each.record_id for each in verdicts.resolved]
     result.records = verdicts.records
     return result
+
+
+def _of_stage_today(record: QuarantineRecord, stages: Sequence[str]) -> QuarantineRecord:
+    """Return a record under the name that its stage has today, where the pipeline has none of the name it had."""
+    return record if record.stage in stages else replace(record, stage=stage_named_today(record.stage))
 
 
 class _Attempt:
@@ -263,8 +270,8 @@ def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
 
 def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Iterator[str]:
     """Yield the files that a writer has made of some source tasks."""
-    from curator_core.io.filesystems import open_filesystem
-    from curator_core.io.folder_writer import FolderWriter
+    from curator_core.authoring.folder_writer import FolderWriter
+    from curator_core.files.filesystems import open_filesystem
 
     if not isinstance(stage, FolderWriter):
         return

@@ -88,7 +88,7 @@ def _move_files(source: Path, target: Path) -> None:
 
 
 def _remove_files(paths: Iterable[str]) -> None:
-    from curator_core.io.filesystems import open_filesystem
+    from curator_core.files.filesystems import open_filesystem
 
     for path in paths:
         filesystem, inner = open_filesystem(path)

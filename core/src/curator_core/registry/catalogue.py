@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from curator_core.errors import PluginError
+from curator_core.registry.aliases import aliases_of, canonical_name
 from curator_core.registry.declarations import declaration_for
 from curator_core.registry.discovery import core_candidate, discover, settle_collisions
 from curator_core.registry.loading import load_plugin
@@ -33,8 +34,8 @@ SpecT = TypeVar("SpecT")
 class Registry:
     """Every installed plugin and what it offers. Nothing is imported before something is asked.
 
-    >>> registry = Registry(allow=["text"])
-    >>> "core.select_columns" in registry.stages
+    >>> registry = Registry(allow=["table"])
+    >>> "table.where" in registry.stages
     True
 
     Args:
@@ -83,8 +84,17 @@ class Registry:
 
     @property
     def stages(self) -> dict[str, RegisteredStage]:
-        """All stages of working plugins by full name (``text.word_count``)."""
+        """All stages of working plugins by full name (``text.word_count``), without aliases."""
         return self.declared(StageSpec)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Other names of stages, with the full name that each stands for."""
+        return aliases_of(self.plugins)
+
+    def canonical_name(self, name: str) -> str:
+        """Return the full name of a stage, or of a part of one, where an alias is given; any other name as it is."""
+        return canonical_name(name, self.aliases)
 
     @property
     def task_types(self) -> dict[str, Registered[TaskTypeSpec]]:
@@ -110,12 +120,17 @@ class Registry:
         """Return everything of one kind that working plugins declare, by full name, in order."""
         if spec_type not in self._by_type:
             noun = declaration_for(spec_type).noun
-            found = [Registered(spec, each, noun) for each in self.plugins for spec in each.specs.get(spec_type, ())]
+            found = [
+                Registered(spec, each, noun)
+                for each in self.plugins
+                for spec in each.specs.get(spec_type, ())
+                if getattr(spec, "alias_of", None) is None
+            ]
             self._by_type[spec_type] = {each.full_name: each for each in sorted(found, key=lambda each: each.full_name)}
         return self._by_type[spec_type]
 
     def find(self, spec_type: type[SpecT], name: str) -> Registered[SpecT]:
-        """Return what a name stands for; a name without a plugin belongs to core.
+        """Return what a name or an alias stands for; a name without a plugin belongs to core.
 
         Raises:
             UnknownNameError: No plugin offers it.
@@ -123,15 +138,18 @@ class Registry:
         """
         known = self.declared(spec_type)
         noun = declaration_for(spec_type).noun
+        asked = name
+        if spec_type is StageSpec:
+            name = self.aliases.get(name, name)
         if name in known:
             return known[name]
-        names: Collection[str] = known
+        names: Collection[str] = [*known, *self.aliases] if spec_type is StageSpec else known
         # Stages always carry their plugin's name, so that a pipeline says where each comes from.
         if "." not in name and spec_type is not StageSpec:
             if (full_name := f"{CORE}.{name}") in known:
                 return known[full_name]
             names = [each.removeprefix(f"{CORE}.") for each in known]
-        raise refusal(noun, name, known=names, plugins=self.plugins)
+        raise refusal(noun, name, known=names, plugins=self.plugins, asked=asked)
 
     def stage_target(self, name: str) -> type[ProcessingStage[Any, Any]] | ProcessingStage[Any, Any]:
         """Import the stage class of a name, or the ready-made stage that ``@processing_stage`` left there.
@@ -193,8 +211,8 @@ def default_registry() -> Registry:
 def make_stage(name: str, /, **params: Any) -> ProcessingStage[Any, Any]:
     """Make a stage by the name that pipeline files use.
 
-    >>> make_stage("core.select_columns", drop=["html"]).name
-    'core.select_columns'
+    >>> make_stage("table.select", drop=["html"]).name
+    'table.select'
 
     Raises:
         UnknownNameError: No plugin offers it.

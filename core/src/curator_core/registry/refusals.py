@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 
 __all__ = ["KNOWN_PLUGINS", "refusal"]
 
-KNOWN_PLUGINS = ("audio", "dedup", "image", "text", "video")
+KNOWN_PLUGINS = ("audio", "dedup", "image", "table", "text", "video")
 """Plugins that exist; a pipeline that names one which is not installed is told how to install it."""
 
 _MAX_NAMES_SHOWN = 8
 
 
-def refusal(noun: str, name: str, *, known: Collection[str], plugins: Sequence[PluginInfo]) -> CuratorError:
+def refusal(
+    noun: str, name: str, *, known: Collection[str], plugins: Sequence[PluginInfo], asked: str | None = None
+) -> CuratorError:
     """Return the error for a name that no working plugin offers.
 
     Args:
         noun: What kind of thing the name is for.
-        name: The name as it was given.
+        name: The name.
         known: Full names that working plugins offer.
         plugins: All plugins, working or not.
+        asked: The alias that was given for it, if one was.
     """
+    shown = f"{noun} {name!r}" if asked in (None, name) else f"{noun} {asked!r} is called {name!r} now, and"
     plugin = name.rpartition(".")[0]
     claimants = [each for each in plugins if each.name == plugin]
     if any(each.is_ok for each in claimants):
@@ -38,12 +42,12 @@ def refusal(noun: str, name: str, *, known: Collection[str], plugins: Sequence[P
     if claimants:
         # Where several claim the name, the one that was not merely shadowed says most.
         info = min(claimants, key=lambda each: each.status == "shadowed")
-        what = f"{noun} {name!r} needs the plugin {plugin!r}, which is {info.status}: {info.cause}"
+        what = f"{shown} needs the plugin {plugin!r}, which is {info.status}: {info.cause}"
         error = PluginError(what, fix=info.fix)
         error.__cause__ = info.exception
         return error
     if plugin in KNOWN_PLUGINS:
-        what = f"{noun} {name!r} needs the plugin {plugin!r}, which is not installed"
+        what = f"{shown} needs the plugin {plugin!r}, which is not installed"
         return PluginError(what, fix=f"pip install {official_distribution(plugin)}")
     if plugin and not nearest(name, known):
         fix = f"install the distribution that provides the plugin {plugin!r}"

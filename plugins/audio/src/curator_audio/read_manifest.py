@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_audio.batch import AudioBatch
 from curator_audio.manifest_rows import ManifestRows
-from curator_core.sdk import (
-    DEFAULT_BLOCK_BYTES,
-    CompositeStage,
-    EmptyTask,
-    Limits,
-    ListFiles,
-    ReadTable,
-    TableBatch,
-    check_allowed_locations,
-)
+from curator_core.sdk import DEFAULT_BLOCK_BYTES, CompositeStage, EmptyTask, Limits, TableBatch, check_allowed_locations
+from curator_table import ListTables, ReadTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,8 +91,8 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
             allowed_locations=self.allowed_locations,
         )
 
-    def _listing(self) -> ListFiles:
-        listing = ListFiles(
+    def _listing(self) -> ListTables:
+        listing = ListTables(
             self.paths,
             format="jsonl",
             block_bytes=self.block_bytes,

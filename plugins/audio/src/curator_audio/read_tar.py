@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from curator_audio.batch import AudioBatch
 from curator_audio.sound.formats import EXTENSIONS
-from curator_core.sdk import TableBatch, TarReader
+from curator_core.sdk import TableBatch
+from curator_table import TarReader
 
 __all__ = ["ReadTar"]
 

@@ -21,8 +21,8 @@ from curator_core.sdk import (
     check_allowed_locations,
     keep_readable,
     row_files,
-    write_jsonl,
 )
+from curator_table import write_jsonl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.source import OFFSET_COLUMN, BufferFile
-from curator_core.sdk import TarWriter, keys_of_rows
+from curator_core.sdk import keys_of_rows
+from curator_table import TarWriter
 
 if TYPE_CHECKING:
     from curator_core.sdk import FileGroupTask, TableBatch

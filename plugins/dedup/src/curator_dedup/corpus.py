@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from curator_core.sdk import (
     DEFAULT_BLOCK_BYTES,
-    FORMATS,
     PROVENANCE_COLUMNS,
     ConfigError,
     EmptyTask,
-    ListFiles,
     Recording,
-    TableWriter,
     UnknownNameError,
     compression_of,
-    format_named,
     list_files,
 )
 from curator_dedup.held_tables import ReadHeld
+from curator_table import FORMATS, ListTables, TableWriter, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,7 +76,7 @@ class Corpus:
         Raises:
             UnknownNameError: Names the nearest one.
         """
-        found = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes).preflight()
+        found = ListTables(self.paths, format=self.format_name, block_bytes=self.block_bytes).preflight()
         if found is None:
             return  # reading it will report why
         own = [each for each in found if each not in PROVENANCE_COLUMNS]
@@ -95,7 +92,7 @@ class Corpus:
             name: Name of the reading stage.
         """
         chosen = None if columns is None else list(dict.fromkeys(columns))
-        files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
+        files = ListTables(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
         read = ReadHeld(
             self.format_name,
             files=self._typing(chosen),
@@ -106,13 +103,13 @@ class Corpus:
         )
         return [files.with_(name=f"{name}.files"), read.with_(name=name)]
 
-    def _typing(self, chosen: list[str] | None) -> ListFiles:
+    def _typing(self, chosen: list[str] | None) -> ListTables:
         """Return the listing that finds the types of what a pass reads and holds; equal passes share it."""
         columns = None
         if chosen is not None and (not self.name or self.held_columns is not None):
             columns = list(dict.fromkeys([*chosen, *(self.held_columns or ())]))
-        files = ListFiles(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=columns)
-        shared: ListFiles = self._facts.setdefault(f"typing {columns}", files)
+        files = ListTables(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=columns)
+        shared: ListTables = self._facts.setdefault(f"typing {columns}", files)
         return shared
 
     def batches(self, columns: list[str]) -> Iterator[TableBatch]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from curator_core.sdk import PROVENANCE_COLUMNS, ReadTable, report
+from curator_core.sdk import PROVENANCE_COLUMNS, report
+from curator_table import ReadTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

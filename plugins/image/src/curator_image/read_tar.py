@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from curator_core.sdk import TableBatch, TarReader
+from curator_core.sdk import TableBatch
 from curator_image.batch import ImageBatch
 from curator_image.read_folder import ReadFolder
+from curator_table import TarReader
 
 __all__ = ["ReadTar"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from curator_core.sdk import TableBatch, TableReader, TableWriter
+from curator_core.sdk import TableBatch
 from curator_image.batch import ImageBatch
+from curator_table import TableReader, TableWriter
 
 __all__ = ["ReadParquet", "WriteParquet"]
 

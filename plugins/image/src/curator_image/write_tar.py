@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from curator_core.sdk import TarWriter
+from curator_table import TarWriter
 
 __all__ = ["WriteTar"]
 

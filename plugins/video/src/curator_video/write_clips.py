@@ -18,9 +18,8 @@ from curator_core.sdk import (
     atomic_output,
     check_allowed_locations,
     keep_readable,
-    write_jsonl,
-    write_parquet,
 )
+from curator_table import write_jsonl, write_parquet
 from curator_video.clip import ID_COLUMN, VideoSource, clip_id
 from curator_video.clip_copy import copy_clip, plan_copy
 from curator_video.clip_encode import VideoCodec, encode_clip, quieten_encoders

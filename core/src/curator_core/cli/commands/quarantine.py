@@ -11,6 +11,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
 from curator_core.cli.terminal import columns_text, message, print_data, print_json
 from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.ledger.former_names import stage_named_today
 from curator_core.redaction import redact
 from curator_core.terminal_text import visible_line
 
@@ -207,7 +208,8 @@ def _find(beginning: str, records: dict[str, QuarantineRecord]) -> QuarantineRec
 
 
 def _is_wanted(record: QuarantineRecord, args: argparse.Namespace) -> bool:
-    return args.stage in (None, record.stage) and args.error in (None, record.error_type)
+    is_of_stage = args.stage is None or stage_named_today(args.stage) == stage_named_today(record.stage)
+    return is_of_stage and args.error in (None, record.error_type)
 
 
 def _error(record: QuarantineRecord) -> str:

@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="stage to show, such as text.word_count")
     parser.add_argument("--plugin", metavar="NAME", help="list only the stages of one plugin")
+    parser.add_argument("--all", action="store_true", help="list aliases, too: other names of stages")
     parser.add_argument("--kind", metavar="KIND", help="list only one kind: reader, filter, modifier, writer, …")
     add_json_argument(parser)
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     registry = default_registry()
     if args.action == "show":
         if args.name is None:
-            raise ConfigError("stages show: which stage?", fix="for example: curator stages show core.sample")
+            raise ConfigError("stages show: which stage?", fix="for example: curator stages show table.sample")
         _show(args.name, registry, as_json=args.json)
         return
     if args.name is not None:
@@ -44,10 +45,14 @@ def run(args: argparse.Namespace) -> None:
         for name, each in registry.stages.items()
         if args.plugin in (None, each.plugin.name) and args.kind in (None, each.spec.kind)
     }
+    aliases = {name: of for name, of in registry.aliases.items() if of in chosen} if args.all else {}
     if args.json:
-        print_json([_listing_values(name, each) for name, each in chosen.items()])
+        values = [_listing_values(name, each) for name, each in chosen.items()]
+        print_json(values + [{**_listing_values(name, chosen[of]), "alias_of": of} for name, of in aliases.items()])
     else:
-        print_data(columns_text([("NAME", "KIND", "SUMMARY"), *(_listing_row(*item) for item in chosen.items())]))
+        rows = [_listing_row(name, each) for name, each in chosen.items()]
+        rows += [(name, chosen[of].spec.kind, f"Another name of {of}.") for name, of in aliases.items()]
+        print_data(columns_text([("NAME", "KIND", "SUMMARY"), *rows]))
 
 
 def _listing_values(name: str, stage: RegisteredStage) -> dict[str, Any]:
@@ -74,13 +79,13 @@ def _show(name: str, registry: Registry, *, as_json: bool) -> None:
     if as_json:
         print_json(page)
         return
-    print_data(f"{paint(name, 'bold')}  ({page['kind']}, plugin {page['plugin']})")
+    print_data(f"{paint(page['name'], 'bold')}  ({page['kind']}, plugin {page['plugin']})")
     print_data(page["description"])
     if page["parameters"]:
         print_data("\nparameters")
         for line in parameter_lines(page["parameters"]):
             print_data(line)
-    for label in ("reads", "adds", "resources", "requires"):
+    for label in ("reads", "adds", "resources", "requires", "aliases"):
         if page[label]:
             shown = ", ".join(page[label]) if isinstance(page[label], list) else page[label]
             print_data(f"\n{label}: {shown}")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files, write_parquet
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
 from curator_dedup.matching.find_pairs import first_numbers
 from curator_dedup.shuffle_file import read_partition
+from curator_table import write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection

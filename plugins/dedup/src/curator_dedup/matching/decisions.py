@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curator_core.sdk import open_filesystem, write_parquet
+from curator_core.sdk import open_filesystem
 from curator_dedup.arrays import load_array, save_array
 from curator_dedup.index import Index
 from curator_dedup.matching.clusters import Clusters
+from curator_table import write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

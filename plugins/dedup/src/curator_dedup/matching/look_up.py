@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
 
-from curator_core.sdk import ROW_COLUMN, CuratorError, FileSlice, compression_of, format_named, open_filesystem
+from curator_core.sdk import ROW_COLUMN, CuratorError, FileSlice, compression_of, open_filesystem
 from curator_dedup.arrays import load_array
 from curator_dedup.held_tables import held_tables
 from curator_dedup.numbering import Numbering
+from curator_table import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import (
-    EmptyTask,
-    FileGroupTask,
-    FileSlice,
-    ProcessingStage,
-    make_folder,
-    remove_files,
-    write_parquet,
-)
+from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
 from curator_dedup.arrays import load_array
 from curator_dedup.semantic.vectors import drawn
 from curator_dedup.shuffle_file import partition_tasks, read_partition
+from curator_table import write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -20,7 +20,7 @@ __all__ = ["Regex"]
 class Regex(Filter):
     r"""Drop, or keep, the documents in which a regular expression is found.
 
-    For conditions on several columns, or on numbers, ``core.where`` takes an expression.
+    For conditions on several columns, or on numbers, ``table.where`` takes an expression.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["buy now! buy now!", "buy now!", "a story"]})

@@ -18,16 +18,11 @@ from curator_core.sdk import (
     DataError,
     EmptyTask,
     FileGroupTask,
-    ListFiles,
     ProcessingStage,
-    ReadTable,
     concat_tables,
-    format_named,
-    hash_numbers,
-    join_types,
     report,
-    row_keys,
 )
+from curator_table import ListTables, ReadTable, format_named, hash_numbers, join_types, row_keys
 from curator_text.batch import DocumentBatch
 from curator_text.mixing.resample import copies_of
 from curator_text.mixing.shuffle import Shuffle
@@ -179,10 +174,10 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
         found = (self._files(name).find_types() for name in self.blend.sources)
         return join_types(found, f"the sources of {self.blend.name} do not fit together")
 
-    def _files(self, name: str) -> ListFiles:
+    def _files(self, name: str) -> ListTables:
         source = self.blend.sources[name]
         links = self.blend.follow_links
-        files = ListFiles(source.paths, format=source.format, columns=self.blend.columns, follow_links=links)
+        files = ListTables(source.paths, format=source.format, columns=self.blend.columns, follow_links=links)
         return files.with_(name=f"{self.blend.name}.files")
 
 

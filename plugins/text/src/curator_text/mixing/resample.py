@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import (
-    ROW_COLUMN,
-    SOURCE_COLUMN,
-    ConfigError,
-    ProcessingStage,
-    TableBatch,
-    hash_numbers,
-    report,
-    row_keys,
-    shares_of,
-)
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch, report
+from curator_table import hash_numbers, row_keys, shares_of
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns
@@ -26,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Resample", "copies_of"]
 
 _SALT = 0x5E5A
-"""Told apart from ``core.sample``, so that thinning out a sample with the same seed is a fresh draw."""
+"""Told apart from ``table.sample``, so that thinning out a sample with the same seed is a fresh draw."""
 
 
 @dataclass

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.sdk import (
-    ConfigError,
-    ProcessingStage,
-    StageError,
-    TableBatch,
-    make_folder,
-    parse_condition,
-    remove_files,
-)
+from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch, make_folder, remove_files
+from curator_table import parse_condition
 from curator_text.metrics.surface import SURFACE
 from curator_text.mixing.statistics_files import ALL, FOLDER, Numbers, write_json, write_summary
 
@@ -55,7 +48,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         path: Folder or URL for the statistics; created where missing.
         measures: What to measure of the text.
         columns: Columns of numbers.
-        expressions: For each name an SQL expression over the columns of a row, as in ``core.where``, that gives a
+        expressions: For each name an SQL expression over the columns of a row, as in ``table.where``, that gives a
             number, e.g. ``{"title_share": "length(title) / length(text)"}``.
         by: Column by whose values rows are grouped.
         max_groups: Most groups in a batch; the rows of further values, the rarest, are counted together.

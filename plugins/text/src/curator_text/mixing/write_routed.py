@@ -15,16 +15,17 @@ from curator_core.sdk import (
     StageError,
     TableBatch,
     full_url,
-    hash_text,
     make_folder,
     open_filesystem,
 )
+from curator_table import hash_text
 from curator_text.writing.tables import WriteJsonl, WriteParquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from curator_core.sdk import Columns, NodeInfo, TableWriter, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_table import TableWriter
 
 __all__ = ["WriteRouted", "folder_of"]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curator_core.sdk import ConfigError, Filter, Verdict, hash_text
+from curator_core.sdk import ConfigError, Filter, Verdict
+from curator_table import hash_text
 from curator_text.models.fasttext_model import LABEL_PREFIX, FastTextModel, check_model_file
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, StageError, TableBatch, hash_text
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, StageError, TableBatch
+from curator_table import hash_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

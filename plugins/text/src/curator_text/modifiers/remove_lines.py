@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from curator_core.sdk import ConfigError, parse_condition
+from curator_core.sdk import ConfigError
+from curator_table import parse_condition
 from curator_text.modifiers.text_column import WHITESPACE, keep_pieces, rewrite_rows
 from curator_text.modifiers.text_modifier import TextModifier
 from curator_text.patterns import check_pattern
@@ -31,7 +32,7 @@ class RemoveLines(TextModifier):
     Args:
         lines: Whole lines to remove.
         patterns: Regular expressions (Rust syntax); a line in which one is found is removed.
-        where: SQL condition, as in ``core.where``, over the columns ``line`` and ``number`` (of the line in its
+        where: SQL condition, as in ``table.where``, over the columns ``line`` and ``number`` (of the line in its
             document, from 0), e.g. ``length(line) < 5``.
         strip: Compare lines without the whitespace at their ends.
         ignore_case: Take upper and lower case as equal, in lines and patterns.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, TableBatch, TableWriter
+from curator_core.sdk import FileGroupTask, TableBatch
+from curator_table import TableWriter
 from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 if TYPE_CHECKING:

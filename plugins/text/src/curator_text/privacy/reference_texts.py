@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from curator_core.sdk import (
-    FORMATS,
     ROW_COLUMN,
     SOURCE_COLUMN,
     ConfigError,
@@ -17,6 +16,7 @@ from curator_core.sdk import (
     list_files,
     open_filesystem,
 )
+from curator_table import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

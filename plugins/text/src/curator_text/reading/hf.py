@@ -18,8 +18,8 @@ from curator_core.sdk import (
     ProcessingStage,
     Recording,
     TableBatch,
-    format_named,
 )
+from curator_table import format_named
 from curator_text.batch import DocumentBatch
 from curator_text.reading.hf_layout import chosen_files, format_of
 
@@ -73,7 +73,7 @@ class ListHfFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         Raises:
             ConfigError: They do not go together.
         """
-        from curator_core.sdk import find_types, join_types
+        from curator_table import find_types, join_types
 
         with Recording().active():  # the run itself reports what must not be read
             files = self._files()

@@ -13,7 +13,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import (
-    FORMATS,
     ConfigError,
     LocationError,
     UnknownNameError,
@@ -23,6 +22,7 @@ from curator_core.sdk import (
     open_filesystem,
     report_refused,
 )
+from curator_table import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

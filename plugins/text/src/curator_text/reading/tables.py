@@ -6,7 +6,8 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.sdk import TableBatch, TableReader
+from curator_core.sdk import TableBatch
+from curator_table import TableReader
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:

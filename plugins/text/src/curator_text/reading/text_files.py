@@ -22,13 +22,12 @@ from curator_core.sdk import (
     ListFiles,
     PieceReader,
     TableBatch,
-    check_content,
     compression_of,
-    line_blocks,
     open_slice,
     report,
 )
-from curator_core.sdk import PAYLOAD_BYTES as _PAYLOAD_BYTES
+from curator_table import PAYLOAD_BYTES as _PAYLOAD_BYTES
+from curator_table import check_content, line_blocks
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ class ReadTextPieces(PieceReader):
             yield from self._documents(held, paragraph_spans(held), piece, held_at)
 
     def _documents(self, data: bytes, spans: Any, piece: FileSlice, offset: int) -> Iterator[pa.Table]:
-        from curator_core.sdk import is_utf8
+        from curator_table import is_utf8
         from curator_text.reading.text_spans import decode_spans
 
         if offset == 0 and not is_utf8(data):

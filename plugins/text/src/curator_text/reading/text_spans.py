@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import BadRecord, is_utf8, report
+from curator_core.sdk import BadRecord, report
+from curator_table import is_utf8
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

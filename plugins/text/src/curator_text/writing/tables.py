@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from curator_core.sdk import TableWriter
+from curator_table import TableWriter
 
 __all__ = ["WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"]
 

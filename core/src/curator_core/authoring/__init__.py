@@ -1,0 +1,1 @@
+"""The bases that readers and writers of every modality are written with."""

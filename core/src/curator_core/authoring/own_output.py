@@ -1,0 +1,65 @@
+"""Refuse to read what the same pipeline writes: a second run would take its own output for input."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
+from curator_core.authoring.list_files import ListFiles
+from curator_core.errors import ConfigError
+from curator_core.files.filesystems import is_local, open_filesystem
+from curator_core.files.paths import would_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from curator_core.stage import ProcessingStage
+
+__all__ = ["check_own_output"]
+
+
+def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
+    """Check that no stage lists files that another one writes.
+
+    Raises:
+        ConfigError: One does.
+    """
+    stages = list(stages)
+    for writer in stages:
+        if not isinstance(writer, FolderWriter):
+            continue
+        written = _full_path(writer.file_path(_name_of_output(writer)))
+        for reader in stages:
+            if not isinstance(reader, ListFiles):
+                continue
+            for asked in [reader.paths] if isinstance(reader.paths, str) else reader.paths:
+                if would_list(asked, written, extensions=reader.looked_for) or _is_a_part(asked, writer):
+                    raise ConfigError(
+                        f"{writer.name!r} writes to {writer.path!r}, which is part of what {reader.name!r} reads, "
+                        f"{asked!r}: the next run would take its own output for input",
+                        fix="write to a folder that is not inside the input, or name the input files",
+                    )
+
+
+def _name_of_output(writer: FolderWriter) -> str:
+    name_of = getattr(writer, "file_name", None)
+    return str(name_of("0")) if callable(name_of) else writer.file_stem("0")
+
+
+def _is_a_part(asked: str, writer: FolderWriter) -> bool:
+    """Return whether a reader names a file of the output folder that is called as the writer's files are."""
+    folder, name = posixpath.split(_full_path(asked))
+    if not name.startswith(PART_PREFIX) or not name.lower().endswith(writer.output_extensions()):
+        return False
+    return folder == posixpath.dirname(_full_path(writer.file_path(name)))
+
+
+def _full_path(path: str) -> str:
+    """Return a path without links in its folders; a URL as it is."""
+    filesystem, inner = open_filesystem(os.path.expanduser(path))  # noqa: PTH111 - may be a URL
+    if not is_local(filesystem):
+        return path
+    folder, name = posixpath.split(inner)
+    return posixpath.join(os.path.realpath(folder), name)

@@ -1,1 +1,0 @@
-"""Core's own stages: what every pipeline may need, whatever its modality."""

@@ -1,0 +1,1 @@
+"""CSV files: every column is text."""

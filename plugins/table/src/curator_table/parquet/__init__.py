@@ -1,0 +1,1 @@
+"""Parquet files, read in batches of bounded size."""

@@ -1,0 +1,1 @@
+"""Stages that any table goes through, whatever its columns hold."""

@@ -1,0 +1,1 @@
+"""Tar archives of samples (WebDataset shards), read without extracting anything, and written."""

@@ -1,0 +1,193 @@
+"""Read tar archives of samples (WebDataset shards) as rows, without extracting anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from curator_core.sdk import (
+    COMPRESSED_EXTENSIONS,
+    DEFAULT_BLOCK_BYTES,
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    CompositeStage,
+    EmptyTask,
+    FileSlice,
+    Limits,
+    ListFiles,
+    PieceReader,
+    Recording,
+    TableBatch,
+    compression_of,
+    is_local,
+    open_filesystem,
+    plan_slices,
+)
+from curator_table.tar.archive_bytes import open_archive
+from curator_table.tar.members import TarLimits, walk_members
+from curator_table.tar.samples import group_samples, sample_edges
+from curator_table.tar.tables import SampleLayout, sample_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from curator_core.sdk import Columns, FileEntry, ProcessingStage
+
+__all__ = ["ListTars", "ReadSamples", "TarReader"]
+
+_EXTENSIONS = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
+_SNIFF_SAMPLES = 64
+
+
+@dataclass
+class ListTars(ListFiles):
+    """List tar archives; large ones are cut between samples where that takes no reading of their content.
+
+    Cutting looks at the headers of a local file without compression. An archive that is remote or compressed is one
+    unit of work.
+
+    Args:
+        layout: Which member becomes which column, to know the columns before the run.
+    """
+
+    layout: SampleLayout | None = field(default=None, kw_only=True)
+
+    def plan(self, entries: Iterable[FileEntry]) -> Iterator[tuple[FileSlice, ...]]:
+        """Cut archives into units of work, lazily and in their order."""
+        return plan_slices(entries, block_bytes=self.block_bytes, byte_edges=self._edges)
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the paths match something, and find the columns in the first samples."""
+        path = self.files_before_run()[0].path
+        if self.layout is None:
+            return None
+        try:
+            with Recording().active(), open_archive(FileSlice(path), Limits(verify=False)) as archive:
+                samples = group_samples(archive, walk_members(archive, path, TarLimits()), path)
+                first = islice(samples, _SNIFF_SAMPLES)
+                tables = list(sample_tables(first, archive, path, self.layout, batch_bytes=self.block_bytes))
+        except Exception:  # noqa: BLE001 - a courtesy before the run, which will meet the same error and report it
+            return None
+        return list(dict.fromkeys(name for table in tables for name in table.column_names)) or None
+
+    def _edges(self, entry: FileEntry) -> Sequence[int] | None:
+        filesystem, _ = open_filesystem(entry.path)
+        if not is_local(filesystem) or compression_of(entry.path) is not None or entry.size_bytes is None:
+            return None
+        piece = FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)
+        try:
+            # What is wrong with the archive is reported by who reads it.
+            with Recording().active(), open_archive(piece, Limits()) as archive:
+                members = walk_members(archive, entry.path, TarLimits())
+                return sample_edges(members, file_bytes=entry.size_bytes, block_bytes=self.block_bytes)
+        except Exception:  # noqa: BLE001 - reading it will meet the same error and report it
+            return None
+
+
+@dataclass
+class ReadSamples(PieceReader):
+    """Read tar archives, or pieces of them that begin and end between samples.
+
+    Args:
+        layout: Which member becomes which column.
+        tar_limits: Caps on members.
+        batch_bytes: Size of a table.
+        limits: Caps on the expansion of compressed archives.
+        batch_type: Type of task to make.
+    """
+
+    layout: SampleLayout
+    tar_limits: TarLimits = field(default=TarLimits(), kw_only=True)
+
+    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+        with open_archive(piece, self.limits) as archive:
+            members = walk_members(archive, piece.path, self.tar_limits, start=piece.start, end=_last_header(piece))
+            samples = group_samples(archive, members, piece.path)
+            yield from sample_tables(samples, archive, piece.path, self.layout, batch_bytes=self.batch_bytes)
+
+    def outputs(self) -> Columns:
+        return [*self.layout.fixed, SOURCE_COLUMN, ROW_COLUMN]
+
+
+@dataclass
+class TarReader(CompositeStage[EmptyTask, TableBatch]):
+    """Base of stages that read tar archives of samples: lists and cuts the archives, then reads the pieces.
+
+    A row has the sample's ``key``, its media file as ``bytes`` with its ``extension``, and what its sidecars say (see
+    :class:`SampleLayout`). ``_row`` is the offset of the sample in the archive.
+
+    >>> @dataclass
+    ... class ReadScans(TarReader):
+    ...     media = ("tif",)
+    >>> [stage.name for stage in ReadScans("shards").decompose()]
+    ['ReadScans.files', 'ReadScans']
+
+    Args:
+        paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
+        text_column: Column for ``txt`` members.
+        block_bytes: Size of a unit of work and of a table.
+        limit_files: Take only the first so many archives.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
+        max_member_bytes: A larger member is quarantined.
+        max_members: Most members of one archive.
+        max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
+        verify: Check compressed archives to their end before the first row comes out (see :class:`Decompressor`).
+    """
+
+    paths: str | list[str]
+    text_column: str = field(default="text", kw_only=True)
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
+    max_member_bytes: int = field(default=TarLimits().max_member_bytes, kw_only=True)
+    max_members: int = field(default=TarLimits().max_members, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
+
+    media: ClassVar[tuple[str, ...]] = ()
+    """Extensions of what samples are about, in lower case and without a dot."""
+    noun: ClassVar[str] = "media file"
+    """What that is, for messages."""
+    batch_type: ClassVar[type[TableBatch]] = TableBatch
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the listing stage and the reading stage; the latter bears this stage's name."""
+        return [self._listing(), self._reader().with_(name=self.name)]
+
+    def outputs(self) -> Columns:
+        return self._reader().outputs()
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the paths match something, and find the columns in the first samples."""
+        return self._listing().preflight()
+
+    def _reader(self) -> ReadSamples:
+        return ReadSamples(
+            self._layout(),
+            tar_limits=TarLimits(self.max_member_bytes, self.max_members),
+            batch_bytes=self.block_bytes,
+            limits=Limits(max_expansion=self.max_expansion, verify=self.verify),
+            batch_type=self.batch_type,
+        )
+
+    def _layout(self) -> SampleLayout:
+        return SampleLayout(frozenset(self.media), self.noun, self.text_column)
+
+    def _listing(self) -> ListTars:
+        listing = ListTars(
+            self.paths,
+            extensions=list(_EXTENSIONS),
+            block_bytes=self.block_bytes,
+            limit_files=self.limit_files,
+            follow_links=self.follow_links,
+            layout=self._layout(),
+        )
+        return listing.with_(name=f"{self.name}.files")
+
+
+def _last_header(piece: FileSlice) -> int | None:
+    """Return where the headers of the next piece begin; None where there is none, so that its end is checked."""
+    return None if piece.end == piece.file_bytes else piece.end
