@@ -6,7 +6,7 @@ import inspect
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.params import build_stage, params_of
+from curator_core.config.params import build_stage, parameter_values
 from curator_core.config.signature import parameters_of
 from curator_core.function_stage import FunctionStage
 from curator_core.resources import Resources
@@ -65,7 +65,7 @@ def check_constructor_only_stores_parameters(subject: StageSubject) -> None:
     """A constructor stores its parameters under their own names, so that a stage can be copied and written down."""
     subject.require_class()
     stage = subject.stage
-    params = params_of(stage)  # raises, with the fix, where one is not kept
+    params = parameter_values(stage)  # raises, with the fix, where one is not kept
     twin = subject.stage_class(**params)
     for name, value in params.items():
         require(
@@ -172,13 +172,13 @@ def check_yaml_round_trip(subject: StageSubject) -> None:
 
     subject.require_class()
     stage = subject.stage
-    params = params_of(stage)
+    params = parameter_values(stage)
     if subject.registered is None:
         again = build_stage(subject.stage_class, stage.name, params)
     else:
         text = dump_pipeline(Pipeline("check", stages=[stage]), registry=subject.registry)
         (again,) = load_pipeline(text, registry=subject.registry).pipeline.stages
-    for name, value in params_of(again).items():
+    for name, value in parameter_values(again).items():
         require(
             _same(value, params[name]),
             f"{name}={params[name]!r} came back as {value!r}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument
-from curator_core.cli.terminal import message, paint, print_data, print_json
+from curator_core.cli.terminal import paint, print_data, print_json, print_message
 
 if TYPE_CHECKING:
     import argparse
@@ -44,7 +44,7 @@ def _new(name: str, folder: pathlib.Path, *, as_json: bool) -> int:
         print_json(files)
     else:
         print_data("\n".join(files))
-    message("next: install it (pip install -e FOLDER) and run its tests (pytest FOLDER)")
+    print_message("next: install it (pip install -e FOLDER) and run its tests (pytest FOLDER)")
     return exit_codes.OK
 
 
