@@ -4,7 +4,7 @@ from curator_core import plugin
 from curator_core.stages.sample import Sample
 from curator_core.stages.select_columns import SelectColumns
 from curator_core.stages.where import Where
-from curator_core.testing import Example, parametrize_with_checks
+from curator_devkit.testing import Example, parametrize_with_checks
 
 EXAMPLES = {
     "core.sample": Example(stage=Sample(share=0.5)),

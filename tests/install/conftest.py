@@ -15,7 +15,7 @@ import pytest
 from curator_core.registry import default_registry
 
 ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = ("audio", "dedup", "image", "text", "video")
+PLUGINS = ("audio", "dedup", "devkit", "image", "text", "video")
 # A search path or plugin list of whoever runs the tests must not reach into the fresh environments.
 CLEAN_ENVIRONMENT = {
     name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CURATOR_", "VIRTUAL_ENV"))
@@ -114,7 +114,7 @@ def build_wheels():
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory):
-    """The six wheels, by distribution name."""
+    """The wheels, by distribution name."""
     paths = build(tmp_path_factory.mktemp("wheels"), ROOT / "core", *(ROOT / "plugins" / name for name in PLUGINS))
     found = {path.name.split("-")[0].replace("_", "-"): path for path in paths}
     assert set(found) == {"curator-core", *(f"curator-{name}" for name in PLUGINS)}

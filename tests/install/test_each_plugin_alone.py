@@ -18,6 +18,19 @@ def test_core_alone_works_and_lists_only_its_own_stages(core_environment):
     assert core_environment.stages().keys() <= {"core"}
 
 
+def test_devkit_alone_starts_a_plugin_and_checks_it(core_environment, build_wheels, tmp_path):
+    assert "  plugin " not in core_environment.curator("--help")
+    with core_environment.having("curator-devkit"):
+        core_environment.pip("check")
+        assert "  plugin " in core_environment.curator("--help")
+        core_environment.curator("plugin", "new", "acme", cwd=tmp_path)
+        (wheel,) = build_wheels(tmp_path / "dist", tmp_path / "curator-acme")
+        with core_environment.having(wheel):
+            results = json.loads(core_environment.curator("plugin", "check", "acme", "--json"))
+            assert {each["outcome"] for each in results} == {"passed", "skipped"}
+    assert "  plugin " not in core_environment.curator("--help")
+
+
 @pytest.mark.parametrize(
     ("plugin", "expected"),
     [

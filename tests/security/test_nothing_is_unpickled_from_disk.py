@@ -20,10 +20,10 @@ WIRE = {
         "executors/streaming/chunk_codec.py",
         "executors/task_packs.py",
         "outputs.py",  # in the memory of one process
-        "testing/behaviour_checks.py",
-        "testing/comparison.py",
-        "testing/declaration_checks.py",
     )
+} | {
+    f"plugins/devkit/src/curator_devkit/testing/{name}.py"
+    for name in ("behaviour_checks", "comparison", "declaration_checks")
 }
 # These hand on what a user may allow for one stage, by a parameter that is off unless set.
 ALLOWED_BY_PARAMETER = {

@@ -1,4 +1,4 @@
-"""The six distributions agree with each other: one version, one licence, the same rules for their metadata."""
+"""The distributions agree with each other: one version, one licence, the same rules for their metadata."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "curator-core": ROOT / "core",
-    **{f"curator-{name}": ROOT / "plugins" / name for name in ("audio", "dedup", "image", "text", "video")},
+    **{f"curator-{name}": ROOT / "plugins" / name for name in ("audio", "dedup", "devkit", "image", "text", "video")},
 }
 each_distribution = pytest.mark.parametrize("distribution", FOLDERS)
 

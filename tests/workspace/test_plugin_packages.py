@@ -6,12 +6,13 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash")
+HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash", "pytest")
 
-each_plugin = pytest.mark.parametrize("plugin", ["audio", "dedup", "image", "text", "video"])
+WITH_STAGES = ["audio", "dedup", "image", "text", "video"]
+each_plugin = pytest.mark.parametrize("plugin", WITH_STAGES)
 
 
-@each_plugin
+@pytest.mark.parametrize("plugin", [*WITH_STAGES, "devkit"])
 def test_importing_the_package_and_the_plugin_loads_nothing_heavy(plugin):
     package = f"curator_{plugin}"
     code = f"import sys, {package}, {package}.plugin; print([name for name in {HEAVY} if name in sys.modules])"

@@ -1,4 +1,4 @@
-"""What stages, readers, writers and workflows are written with: the surface for authors of plugins.
+"""What stages, readers, writers, workflows and commands are written with: the surface for authors of plugins.
 
 Everything that is not here, in :mod:`curator_core`, :mod:`curator_core.specs` or :mod:`curator_core.hookspecs` is
 private and may change without notice. Importing this module only defines names; each is loaded from its module when
@@ -11,7 +11,10 @@ from curator_core.lazy_names import lazy_names
 
 _HOMES = {
     "array_series": ("array_series",),
+    "cli.terminal": ("paint", "print_data", "print_json", "print_message"),
     "column_bytes": ("column_bytes", "ColumnBytes"),
+    "config.params": ("build_stage", "parameter_values"),
+    "config.signature": ("parameters_of",),
     "derived": ("derived", "known_of"),
     "errors": (
         "ConfigError",
@@ -19,12 +22,13 @@ _HOMES = {
         "DataError",
         "LocationError",
         "MissingPackageError",
+        "PluginError",
         "StageError",
         "UnknownNameError",
     ),
     "executors.base": ("Executor",),
     "filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
-    "function_stage": ("processing_stage",),
+    "function_stage": ("FunctionStage", "processing_stage"),
     "histogram": ("Histogram",),
     "io.atomic": ("atomic_output", "make_folder", "remove_files"),
     "io.column_types": ("find_types", "join_types"),
@@ -55,6 +59,7 @@ _HOMES = {
     "io.tar_writer": ("TarWriter",),
     "io.utf8_check": ("is_utf8",),
     "kernel_cache": ("inlined", "KernelCache"),
+    "lazy_names": ("lazy_names",),
     "ledger.resume": ("Resume",),
     "models.image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
     "models.model_folder": ("check_model_name", "find_model_folder"),
@@ -70,10 +75,16 @@ _HOMES = {
     "pipeline": ("Pipeline",),
     "recording": ("BadRecord", "Recording", "report"),
     "redaction": ("MASK", "redact"),
+    "registry.catalogue": ("Registry",),
+    "registry.declarations": ("DECLARATIONS",),
+    "registry.heavy_modules": ("HEAVY_MODULES",),
+    "registry.plugin_info": ("official_distribution", "PluginInfo"),
+    "registry.registered": ("RegisteredStage",),
     "resources": ("Resources",),
     "result": ("RunResult",),
     "row_outcomes": ("add_attributes", "keep_readable"),
-    "stage": ("Columns", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "stage_types": ("task_types",),
     "stages.sample": ("hash_numbers", "hash_text", "row_keys", "shares_of"),
     "stages.where": ("parse_condition",),
     "tasks": (

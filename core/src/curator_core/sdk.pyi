@@ -1,8 +1,15 @@
 # What type checkers see of sdk.py, whose names are loaded from their modules when first used.
 
 from curator_core.array_series import array_series as array_series
+from curator_core.cli.terminal import paint as paint
+from curator_core.cli.terminal import print_data as print_data
+from curator_core.cli.terminal import print_json as print_json
+from curator_core.cli.terminal import print_message as print_message
 from curator_core.column_bytes import ColumnBytes as ColumnBytes
 from curator_core.column_bytes import column_bytes as column_bytes
+from curator_core.config.params import build_stage as build_stage
+from curator_core.config.params import parameter_values as parameter_values
+from curator_core.config.signature import parameters_of as parameters_of
 from curator_core.derived import derived as derived
 from curator_core.derived import known_of as known_of
 from curator_core.errors import ConfigError as ConfigError
@@ -10,6 +17,7 @@ from curator_core.errors import CuratorError as CuratorError
 from curator_core.errors import DataError as DataError
 from curator_core.errors import LocationError as LocationError
 from curator_core.errors import MissingPackageError as MissingPackageError
+from curator_core.errors import PluginError as PluginError
 from curator_core.errors import StageError as StageError
 from curator_core.errors import UnknownNameError as UnknownNameError
 from curator_core.executors.base import Executor as Executor
@@ -17,6 +25,7 @@ from curator_core.filter import MISSING_VALUE as MISSING_VALUE
 from curator_core.filter import Filter as Filter
 from curator_core.filter import Verdict as Verdict
 from curator_core.filter import check_range as check_range
+from curator_core.function_stage import FunctionStage as FunctionStage
 from curator_core.function_stage import processing_stage as processing_stage
 from curator_core.histogram import Histogram as Histogram
 from curator_core.io.atomic import atomic_output as atomic_output
@@ -72,6 +81,7 @@ from curator_core.io.tar_writer import TarWriter as TarWriter
 from curator_core.io.utf8_check import is_utf8 as is_utf8
 from curator_core.kernel_cache import KernelCache as KernelCache
 from curator_core.kernel_cache import inlined as inlined
+from curator_core.lazy_names import lazy_names as lazy_names
 from curator_core.ledger.resume import Resume as Resume
 from curator_core.models.image_encoder import ImageEncoder as ImageEncoder
 from curator_core.models.image_encoder import ImageEncoderSettings as ImageEncoderSettings
@@ -91,6 +101,12 @@ from curator_core.recording import Recording as Recording
 from curator_core.recording import report as report
 from curator_core.redaction import MASK as MASK
 from curator_core.redaction import redact as redact
+from curator_core.registry.catalogue import Registry as Registry
+from curator_core.registry.declarations import DECLARATIONS as DECLARATIONS
+from curator_core.registry.heavy_modules import HEAVY_MODULES as HEAVY_MODULES
+from curator_core.registry.plugin_info import PluginInfo as PluginInfo
+from curator_core.registry.plugin_info import official_distribution as official_distribution
+from curator_core.registry.registered import RegisteredStage as RegisteredStage
 from curator_core.resources import Resources as Resources
 from curator_core.result import RunResult as RunResult
 from curator_core.row_outcomes import add_attributes as add_attributes
@@ -100,6 +116,8 @@ from curator_core.stage import CompositeStage as CompositeStage
 from curator_core.stage import NodeInfo as NodeInfo
 from curator_core.stage import ProcessingStage as ProcessingStage
 from curator_core.stage import WorkerInfo as WorkerInfo
+from curator_core.stage import columns_of as columns_of
+from curator_core.stage_types import task_types as task_types
 from curator_core.stages.sample import hash_numbers as hash_numbers
 from curator_core.stages.sample import hash_text as hash_text
 from curator_core.stages.sample import row_keys as row_keys

@@ -137,6 +137,12 @@ def test_value_that_yaml_cannot_hold_is_named(registry):
         dump_pipeline(Pipeline("p", stages=[stage]), registry=registry)
 
 
+def test_to_yaml_and_from_yaml_look_names_up_where_they_are_told(registry):
+    pipeline = Pipeline("p", stages=[build_stage(registry.stage_target("shapes.plain"), "shapes.plain")])
+    (again,) = Pipeline.from_yaml(pipeline.to_yaml(registry=registry), registry=registry).stages
+    assert again.name == "shapes.plain"
+
+
 def test_to_yaml_and_from_yaml_of_core_stages():
     pipeline = Pipeline("core", "With ${dollars}.", [make_stage("core.sample", share=0.25, seed=3)])
     again = Pipeline.from_yaml(pipeline.to_yaml())

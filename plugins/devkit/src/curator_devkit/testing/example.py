@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curator_core.stage import columns_of
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, TableBatch, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.tasks import Task
+    from curator_core.sdk import ProcessingStage, Task
 
 __all__ = ["AWKWARD_TEXTS", "Example", "ExampleSource", "default_table"]
 

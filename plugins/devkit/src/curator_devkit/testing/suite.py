@@ -7,23 +7,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import ConfigError, PluginError, UnknownNameError
-from curator_core.registry import Candidate, Registry, default_registry
-from curator_core.registry.discovery import discover
-from curator_core.registry.plugin_info import CORE
-from curator_core.tasks import TableBatch
-from curator_core.testing import behaviour_checks, declaration_checks, plugin_checks
-from curator_core.testing.check import Check, CheckResult, CheckSkipped, run_check
-from curator_core.testing.example import Example
-from curator_core.testing.subjects import PluginSubject, StageSubject
+from curator_core.sdk import ConfigError, PluginError, Registry, TableBatch, UnknownNameError
+from curator_devkit.testing import behaviour_checks, declaration_checks, plugin_checks
+from curator_devkit.testing.check import Check, CheckResult, CheckSkipped, run_check
+from curator_devkit.testing.example import Example
+from curator_devkit.testing.subjects import PluginSubject, StageSubject
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Iterator, Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.tasks import Task
-    from curator_core.testing.example import ExampleSource
+    from curator_core.sdk import ProcessingStage, Task
+    from curator_devkit.testing.example import ExampleSource
 
 __all__ = ["BoundCheck", "all_checks", "bound_checks", "check_plugin", "check_stage"]
 
@@ -212,12 +207,9 @@ def _validate(expected: ExpectedFailures, subjects: set[str]) -> None:
 
 def _registry_with(plugin: str | types.ModuleType) -> tuple[str, Registry]:
     if isinstance(plugin, str):
-        return plugin, default_registry()
-    installed = [each for each in discover() if each.value == plugin.__name__]
-    if installed:
-        return installed[0].name, Registry(candidates=[each for each in installed if each.name != CORE])
-    name = plugin.__name__.partition(".")[0].removeprefix("curator_")
-    return name, Registry(candidates=[Candidate(name, plugin.__name__)])
+        return plugin, Registry.from_environment()
+    registry = Registry.of_module(plugin)
+    return next(each.name for each in registry.plugins if each.candidate.value == plugin.__name__), registry
 
 
 def _raise_failures(results: list[CheckResult]) -> list[CheckResult]:

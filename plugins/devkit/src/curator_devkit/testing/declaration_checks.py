@@ -6,19 +6,24 @@ import inspect
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.params import build_stage, parameter_values
-from curator_core.config.signature import parameters_of
-from curator_core.function_stage import FunctionStage
-from curator_core.resources import Resources
+from curator_core.sdk import (
+    CompositeStage,
+    FunctionStage,
+    Pipeline,
+    Resources,
+    build_stage,
+    columns_of,
+    parameter_values,
+    parameters_of,
+)
 from curator_core.specs import StageSpec
-from curator_core.stage import CompositeStage, columns_of
-from curator_core.testing.check import CheckSkipped, require
-from curator_core.testing.comparison import task_difference
-from curator_core.testing.fresh_import import modules_loaded_by
-from curator_core.testing.trial import run_stage
+from curator_devkit.testing.check import CheckSkipped, require
+from curator_devkit.testing.comparison import task_difference
+from curator_devkit.testing.fresh_import import modules_loaded_by
+from curator_devkit.testing.trial import run_stage
 
 if TYPE_CHECKING:
-    from curator_core.testing.subjects import StageSubject
+    from curator_devkit.testing.subjects import StageSubject
 
 _MODEL_PACKAGES = frozenset({"jax", "onnxruntime", "ray", "tensorflow", "torch", "transformers", "vllm"})
 
@@ -166,18 +171,14 @@ def check_picklable(subject: StageSubject) -> None:
 
 def check_yaml_round_trip(subject: StageSubject) -> None:
     """A stage written to a pipeline file and read back has the same parameters."""
-    from curator_core.config.dump import dump_pipeline
-    from curator_core.config.loader import load_pipeline
-    from curator_core.pipeline import Pipeline
-
     subject.require_class()
     stage = subject.stage
     params = parameter_values(stage)
     if subject.registered is None:
         again = build_stage(subject.stage_class, stage.name, params)
     else:
-        text = dump_pipeline(Pipeline("check", stages=[stage]), registry=subject.registry)
-        (again,) = load_pipeline(text, registry=subject.registry).pipeline.stages
+        text = Pipeline("check", stages=[stage]).to_yaml(registry=subject.registry)
+        (again,) = Pipeline.from_yaml(text, registry=subject.registry).stages
     for name, value in parameter_values(again).items():
         require(
             _same(value, params[name]),

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from curator_core.errors import ConfigError
-from curator_core.scaffold import new_plugin
+from curator_devkit.scaffold import new_plugin
 
 
 @pytest.fixture(scope="module")

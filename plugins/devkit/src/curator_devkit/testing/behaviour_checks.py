@@ -7,18 +7,15 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from curator_core.errors import CuratorError
-from curator_core.filter import Filter
-from curator_core.stage import CompositeStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch, Task
-from curator_core.testing.check import CheckSkipped, Violation, require
-from curator_core.testing.comparison import merged_table, table_difference, task_difference
-from curator_core.testing.trial import prepared, process, run_stage
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, CompositeStage, CuratorError, Filter, TableBatch, Task
+from curator_devkit.testing.check import CheckSkipped, Violation, require
+from curator_devkit.testing.comparison import merged_table, table_difference, task_difference
+from curator_devkit.testing.trial import prepared, process, run_stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.testing.subjects import StageSubject
+    from curator_devkit.testing.subjects import StageSubject
 
 _FLOAT_TOLERANCE = 1e-5  # what a model computes may differ in the last bits with the size of a batch
 _THREADS = 2

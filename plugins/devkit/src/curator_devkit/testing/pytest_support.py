@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
-from curator_core.testing.check import CheckSkipped
-from curator_core.testing.suite import bound_checks
+from curator_core.sdk import ConfigError
+from curator_devkit.testing.check import CheckSkipped
+from curator_devkit.testing.suite import bound_checks
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Mapping
 
-    from curator_core.testing.example import ExampleSource
-    from curator_core.testing.suite import BoundCheck
+    from curator_devkit.testing.example import ExampleSource
+    from curator_devkit.testing.suite import BoundCheck
 
 __all__ = ["parametrize_with_checks"]
 
@@ -45,7 +45,7 @@ def parametrize_with_checks(
 
     The whole test file of a plugin::
 
-        from curator_core.testing import parametrize_with_checks
+        from curator_devkit.testing import parametrize_with_checks
 
         @parametrize_with_checks("acme")
         def test_conformance(check):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import keyword
 import string
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import curator_core
-from curator_core.errors import ConfigError
-from curator_core.registry.declarations import SNAKE_CASE
-from curator_core.registry.plugin_info import CORE, official_distribution
-from curator_core.registry.refusals import KNOWN_PLUGINS
+from curator_core.sdk import ConfigError, Registry, official_distribution
 from curator_core.specs import API_VERSION
 
 if TYPE_CHECKING:
@@ -45,7 +41,7 @@ def new_plugin(name: str, target_dir: str | os.PathLike[str] = ".") -> list[Path
     Raises:
         ConfigError: The name cannot be used, or the folder exists already.
     """
-    _check_name(name)
+    Registry.from_environment().check_new_plugin_name(name)
     distribution = official_distribution(name)
     folder = Path(target_dir) / distribution
     if folder.exists():
@@ -65,22 +61,6 @@ def new_plugin(name: str, target_dir: str | os.PathLike[str] = ".") -> list[Path
         file.write_text(text, encoding="utf-8")
         written.append(file)
     return written
-
-
-def _check_name(name: str) -> None:
-    if not SNAKE_CASE.fullmatch(name):
-        raise ConfigError(f"plugin name {name!r} is not snake_case", fix="use lower-case words, e.g. web_pages")
-    if keyword.iskeyword(name):
-        raise ConfigError(f"plugin name {name!r} is a word of Python", fix="use another name")
-    if name == CORE or name in KNOWN_PLUGINS:
-        raise ConfigError(f"the plugin name {name!r} is taken by {official_distribution(name)}", fix="use another name")
-    from curator_core.registry import default_registry
-
-    installed = next((each for each in default_registry().plugins if each.name == name), None)
-    if installed is not None:
-        raise ConfigError(
-            f"the plugin name {name!r} is taken by {installed.candidate.provider}", fix="use another name"
-        )
 
 
 def _template(name: str) -> str:

@@ -6,15 +6,13 @@ import pathlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from curator_core.cli import exit_codes
-from curator_core.cli.pipeline_arguments import add_json_argument
-from curator_core.cli.terminal import paint, print_data, print_json, print_message
+from curator_core.sdk import paint, print_data, print_json, print_message
 
 if TYPE_CHECKING:
     import argparse
 
-    from curator_core.testing import CheckResult
-    from curator_core.testing.check import Outcome
+    from curator_devkit.testing import CheckResult
+    from curator_devkit.testing.check import Outcome
 
 __all__ = ["add_arguments", "run"]
 
@@ -26,18 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("new", "check"), help="make a new plugin, or check an installed one")
     parser.add_argument("name", metavar="NAME", help="name of the plugin, in snake case")
     parser.add_argument("--dir", default=".", metavar="DIR", help="folder to make the new plugin in (default: here)")
-    add_json_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make or check a plugin."""
+    """Make or check a plugin; return 1 if a check failed."""
     if args.action == "new":
         return _new(args.name, pathlib.Path(args.dir), as_json=args.json)
     return _check(args.name, as_json=args.json)
 
 
 def _new(name: str, folder: pathlib.Path, *, as_json: bool) -> int:
-    from curator_core.scaffold import new_plugin
+    from curator_devkit.scaffold import new_plugin
 
     files = [str(path) for path in new_plugin(name, folder)]
     if as_json:
@@ -45,11 +43,11 @@ def _new(name: str, folder: pathlib.Path, *, as_json: bool) -> int:
     else:
         print_data("\n".join(files))
     print_message("next: install it (pip install -e FOLDER) and run its tests (pytest FOLDER)")
-    return exit_codes.OK
+    return 0
 
 
 def _check(name: str, *, as_json: bool) -> int:
-    from curator_core.testing import bound_checks
+    from curator_devkit.testing import bound_checks
 
     results = [bound.result() for bound in bound_checks(name)]
     if as_json:
@@ -57,7 +55,7 @@ def _check(name: str, *, as_json: bool) -> int:
     else:
         for subject in dict.fromkeys(result.subject for result in results):
             _print_subject(subject, [result for result in results if result.subject == subject])
-    return exit_codes.FAILED if any(result.outcome == "failed" for result in results) else exit_codes.OK
+    return 1 if any(result.outcome == "failed" for result in results) else 0
 
 
 def _values(result: CheckResult) -> dict[str, str]:

@@ -8,9 +8,9 @@ import pytest
 
 from curator_core.errors import ConfigError, PluginError, UnknownNameError
 from curator_core.registry import Candidate, Registry
-from curator_core.testing import Example, all_checks, bound_checks, check_plugin, check_stage
-from curator_core.testing.check import CheckSkipped, run_check
-from curator_core.testing.subjects import PluginSubject
+from curator_devkit.testing import Example, all_checks, bound_checks, check_plugin, check_stage
+from curator_devkit.testing.check import CheckSkipped, run_check
+from curator_devkit.testing.subjects import PluginSubject
 
 STAGE_MODULE = '''
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ class ToyPlugin:
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     from curator_core.registry import default_registry
-    from curator_core.testing.fresh_import import import_each
+    from curator_devkit.testing.fresh_import import import_each
 
     monkeypatch.syspath_prepend(str(tmp_path))
     default_registry.cache_clear()
@@ -214,7 +214,7 @@ def test_the_decorator_makes_one_test_of_every_check(toy, tmp_path):
     test_file.write_text(
         textwrap.dedent(
             """
-            from curator_core.testing import parametrize_with_checks
+            from curator_devkit.testing import parametrize_with_checks
 
             EXPECTED = {
                 "toykit": {"check_plugin_ships_type_information": "later"},

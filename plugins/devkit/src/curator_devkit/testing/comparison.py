@@ -6,14 +6,14 @@ import math
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from curator_core.tasks import TableBatch, concat_tables
+from curator_core.sdk import TableBatch, concat_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
 
-    from curator_core.tasks import Task
+    from curator_core.sdk import Task
 
 __all__ = ["merged_table", "table_difference", "task_difference", "values_equal"]
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-from curator_core.testing.check import Violation
+from curator_devkit.testing.check import Violation
 
 __all__ = ["import_each", "modules_loaded_by"]
 

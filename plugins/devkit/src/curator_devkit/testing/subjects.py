@@ -5,23 +5,25 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.signature import parameters_of
-from curator_core.errors import ConfigError
-from curator_core.function_stage import FunctionStage
-from curator_core.registry import default_registry
-from curator_core.stage import CompositeStage, columns_of
-from curator_core.stage_types import task_types
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
-from curator_core.testing.check import CheckSkipped
-from curator_core.testing.example import Example, default_table
-from curator_core.testing.trial import run_stage
+from curator_core.sdk import (
+    ROW_COLUMN,
+    SOURCE_COLUMN,
+    CompositeStage,
+    ConfigError,
+    FunctionStage,
+    TableBatch,
+    columns_of,
+    parameters_of,
+    task_types,
+)
+from curator_devkit.testing.check import CheckSkipped
+from curator_devkit.testing.example import Example, default_table
+from curator_devkit.testing.trial import run_stage
 
 if TYPE_CHECKING:
-    from curator_core.registry import PluginInfo, RegisteredStage, Registry
-    from curator_core.stage import ProcessingStage
-    from curator_core.tasks import Task
-    from curator_core.testing.example import ExampleSource
-    from curator_core.testing.trial import Trial
+    from curator_core.sdk import PluginInfo, ProcessingStage, RegisteredStage, Registry, Task
+    from curator_devkit.testing.example import ExampleSource
+    from curator_devkit.testing.trial import Trial
 
 __all__ = ["PluginSubject", "StageSubject"]
 
@@ -52,7 +54,7 @@ class StageSubject:
         target: The stage, or its class.
         registered: Its entry in the registry, where it has one.
         example: Input for it, and the stage that suits it.
-        registry: Where its name is looked up.
+        registry: Where its name is looked up, if it has an entry there.
         example_required: Whether it is a failure that no example is given where one is needed.
     """
 
@@ -70,12 +72,7 @@ class StageSubject:
         self.registered = registered
         self.example_required = example_required
         self.label = registered.full_name if registered else self.stage_class.__name__
-        self._registry = registry
-
-    @property
-    def registry(self) -> Registry:
-        """Where its name is looked up."""
-        return self._registry or default_registry()
+        self.registry = registry
 
     @property
     def stage_class(self) -> type[ProcessingStage[Any, Any]]:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import importlib_metadata
 
-from curator_core.registry.declarations import DECLARATIONS
-from curator_core.registry.heavy_modules import HEAVY_MODULES
-from curator_core.registry.plugin_info import CORE, official_distribution
+from curator_core.sdk import DECLARATIONS, HEAVY_MODULES, official_distribution
 from curator_core.specs import API_VERSION
-from curator_core.testing.check import CheckSkipped, require
-from curator_core.testing.fresh_import import modules_loaded_by
+from curator_devkit.testing.check import CheckSkipped, require
+from curator_devkit.testing.fresh_import import modules_loaded_by
 
 if TYPE_CHECKING:
     from importlib_metadata import IDistribution
 
-    from curator_core.testing.subjects import PluginSubject
+    from curator_devkit.testing.subjects import PluginSubject
 
 _MAX_SUMMARY = 100
 
@@ -126,7 +124,7 @@ def check_plugin_distribution_named(plugin: PluginSubject) -> None:
 
 def check_plugin_depends_on_core(plugin: PluginSubject) -> None:
     """The distribution depends on curator-core, so that pip installs a version that fits."""
-    if plugin.info.name == CORE:
+    if plugin.info.name == "core":
         raise CheckSkipped("is core itself")
     requirements = _distribution(plugin).requires or []
     require(

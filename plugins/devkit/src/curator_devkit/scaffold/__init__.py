@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from curator_core.scaffold.new_plugin import new_plugin
+from curator_devkit.scaffold.new_plugin import new_plugin
 
 __all__ = ["new_plugin"]

@@ -11,7 +11,7 @@ import pytest
 
 from curator_core import CompositeStage, Filter, ProcessingStage, TableBatch, Task, Verdict, processing_stage
 from curator_core.recording import report
-from curator_core.testing import all_checks, check_stage
+from curator_devkit.testing import all_checks, check_stage
 
 
 @dataclass

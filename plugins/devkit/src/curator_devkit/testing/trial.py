@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.recording import Recording
-from curator_core.stage import CompositeStage, NodeInfo, WorkerInfo
-from curator_core.tasks import Task
+from curator_core.sdk import CompositeStage, NodeInfo, Recording, Task, WorkerInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curator_core.stage import ProcessingStage
+    from curator_core.sdk import ProcessingStage
 
 __all__ = ["Trial", "prepared", "process", "run_stage"]
 
