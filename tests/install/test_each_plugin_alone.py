@@ -1,4 +1,4 @@
-"""Each plugin beside core, without the other plugins and without what the other plugins need."""
+"""Each plugin beside core, without the plugins that it does not need and without what those need."""
 
 import json
 
@@ -32,20 +32,20 @@ def test_devkit_alone_starts_a_plugin_and_checks_it(core_environment, build_whee
 
 
 @pytest.mark.parametrize(
-    ("plugin", "expected"),
+    ("plugin", "needed", "expected"),
     [
-        ("audio", {"audio.read_folder", "audio.duration_filter"}),
-        ("dedup", {"dedup.content_hash"}),
-        ("image", {"image.read_folder", "image.size_filter", "image.probe"}),
-        ("video", {"video.read", "video.duration_filter"}),
+        ("audio", set(), {"audio.read_folder", "audio.duration_filter"}),
+        ("dedup", set(), {"dedup.content_hash"}),
+        ("image", set(), {"image.read_folder", "image.size_filter", "image.probe"}),
+        ("video", {"image"}, {"video.read", "video.duration_filter"}),
     ],
 )
-def test_plugin_installs_alone_beside_core(core_environment, plugin, expected):
+def test_plugin_installs_beside_core_with_the_plugins_it_needs(core_environment, plugin, needed, expected):
     core_stages = core_environment.stages()
     with core_environment.having(f"curator-{plugin}"):
         core_environment.pip("check")
         stages = core_environment.stages()
-        assert stages.keys() == {*core_stages, plugin}
+        assert stages.keys() == {*core_stages, plugin, *needed}
         assert expected <= stages[plugin]
         core_environment.python("-c", SHOW, *stages[plugin])
         status = {each["name"]: each["status"] for each in json.loads(core_environment.curator("plugins", "--json"))}

@@ -1,4 +1,4 @@
-"""The names that plugins may use: those of four modules, which our own plugins keep to."""
+"""The names that plugins may use: those of four modules of core, which our own plugins keep to, and of each other."""
 
 import ast
 import importlib
@@ -30,6 +30,21 @@ def test_our_plugins_use_nothing_but_the_public_surface(plugin):
     sources = (ROOT / "plugins" / plugin / "src").rglob("*.py")
     found = {(str(path.relative_to(ROOT)), each) for path in sources for each in imported_from_core(path.read_text())}
     assert sorted((path, each) for path, each in found if each not in PUBLIC) == []
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_our_plugins_import_others_by_their_public_names_and_as_declared(plugin):
+    declared = (ROOT / "plugins" / plugin / "pyproject.toml").read_text(encoding="utf-8")
+    for path in (ROOT / "plugins" / plugin / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                package = name.partition(".")[0]
+                if package.startswith("curator_") and package not in {"curator_core", f"curator_{plugin}"}:
+                    assert name == package, f"{path} imports {name}"
+                    assert {each.name for each in node.names} <= set(importlib.import_module(package).__all__), path
+                    assert f'"{package.replace("_", "-")}~=' in declared, f"{path} imports {package}"
 
 
 @pytest.mark.parametrize("module", [curator_core, sdk], ids=lambda module: module.__name__)

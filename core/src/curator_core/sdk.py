@@ -61,7 +61,6 @@ _HOMES = {
     "kernel_cache": ("inlined", "KernelCache"),
     "lazy_names": ("lazy_names",),
     "ledger.resume": ("Resume",),
-    "models.image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
     "models.model_folder": ("check_model_name", "find_model_folder"),
     "models.pretrained": ("load_pretrained", "quiet_transformers"),
     "models.torch_device": (

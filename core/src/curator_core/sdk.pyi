@@ -83,8 +83,6 @@ from curator_core.kernel_cache import KernelCache as KernelCache
 from curator_core.kernel_cache import inlined as inlined
 from curator_core.lazy_names import lazy_names as lazy_names
 from curator_core.ledger.resume import Resume as Resume
-from curator_core.models.image_encoder import ImageEncoder as ImageEncoder
-from curator_core.models.image_encoder import ImageEncoderSettings as ImageEncoderSettings
 from curator_core.models.model_folder import check_model_name as check_model_name
 from curator_core.models.model_folder import find_model_folder as find_model_folder
 from curator_core.models.pretrained import load_pretrained as load_pretrained

@@ -5,8 +5,9 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_dedup.content_hash import ContentHash
@@ -21,16 +22,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "ContentHash": "content_hash",
-    "ExactDeduplicationWorkflow": "exact.workflow",
-    "FuzzyDeduplicationWorkflow": "fuzzy.workflow",
-    "LineDeduplicationWorkflow": "lines.workflow",
-    "Minhash": "minhash.stage",
-    "PerceptualDeduplicationWorkflow": "perceptual.workflow",
-    "SemanticDeduplicationWorkflow": "semantic.workflow",
-    "find_exact_duplicates": "exact.in_memory",
-    "find_near_duplicates": "fuzzy.in_memory",
+_HOMES = {
+    "content_hash": ("ContentHash",),
+    "exact.in_memory": ("find_exact_duplicates",),
+    "exact.workflow": ("ExactDeduplicationWorkflow",),
+    "fuzzy.in_memory": ("find_near_duplicates",),
+    "fuzzy.workflow": ("FuzzyDeduplicationWorkflow",),
+    "lines.workflow": ("LineDeduplicationWorkflow",),
+    "minhash.stage": ("Minhash",),
+    "perceptual.workflow": ("PerceptualDeduplicationWorkflow",),
+    "semantic.workflow": ("SemanticDeduplicationWorkflow",),
 }
 
 __all__ = [
@@ -45,14 +46,4 @@ __all__ = [
     "find_near_duplicates",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curator_core.errors import ConfigError, StageError
-from curator_core.models.image_tower import load_image_tower
-from curator_core.models.model_folder import find_model_folder
-from curator_core.models.pretrained import quiet_transformers
-from curator_core.models.torch_device import autocast_for, choose_device
+from curator_core.sdk import (
+    ConfigError,
+    StageError,
+    autocast_for,
+    choose_device,
+    find_model_folder,
+    quiet_transformers,
+)
+from curator_image.image_tower import load_image_tower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from curator_core.models.image_tower import ImageTower
-    from curator_core.models.torch_device import Precision
+    from curator_core.sdk import Precision
+    from curator_image.image_tower import ImageTower
 
 __all__ = ["ImageEncoder", "ImageEncoderSettings"]
 

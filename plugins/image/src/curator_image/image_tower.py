@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
-from curator_core.models.pretrained import load_pretrained
+from curator_core.sdk import StageError, load_pretrained
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
 
-    from curator_core.models.pretrained import LoadSettings
+    from curator_image.image_encoder import ImageEncoderSettings
 
 __all__ = ["ImageTower", "load_image_tower"]
 
@@ -57,7 +56,7 @@ class ImageTower:
         return hidden[:, 0] if self._has_class_token else hidden.mean(dim=1)
 
 
-def load_image_tower(folder: Path, settings: LoadSettings, *, stage: str) -> ImageTower:
+def load_image_tower(folder: Path, settings: ImageEncoderSettings, *, stage: str) -> ImageTower:
     """Load the model in a folder.
 
     Raises:

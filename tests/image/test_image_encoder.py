@@ -8,7 +8,7 @@ import pytest
 from tiny_vision_models import SIDE, WIDTHS, vision_model
 
 from curator_core.errors import ConfigError, StageError
-from curator_core.models.image_encoder import ImageEncoder, ImageEncoderSettings
+from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
 
 
 def pictures(count=5):
