@@ -6,8 +6,11 @@ import sys
 
 import pytest
 
+from curator_dedup import word_segments
+
 HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash", "pytest")
 
+CONSTANTS = {"SEGMENTED": word_segments.SEGMENTED, "SpacedWords": word_segments.SpacedWords}
 WITH_STAGES = ["audio", "dedup", "image", "text", "video"]
 each_plugin = pytest.mark.parametrize("plugin", WITH_STAGES)
 
@@ -24,7 +27,8 @@ def test_importing_the_package_and_the_plugin_loads_nothing_heavy(plugin):
 def test_every_public_name_loads(plugin):
     package = importlib.import_module(f"curator_{plugin}")
     for name in package.__all__:
-        assert getattr(package, name).__name__ == name
+        value = getattr(package, name)
+        assert value is CONSTANTS[name] if name in CONSTANTS else value.__name__ == name
     assert set(package.__all__) <= set(dir(package))
 
 

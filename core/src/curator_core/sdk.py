@@ -96,7 +96,6 @@ _HOMES = {
         "TableBatch",
         "Task",
     ),
-    "word_segments": ("check_segmenter", "SEGMENTED", "separate_words", "SpacedWords"),
     "workflow": ("Watch", "Workflow", "WorkflowResult", "WorkflowStep"),
 }
 

@@ -129,10 +129,6 @@ from curator_core.tasks import FileSlice as FileSlice
 from curator_core.tasks import TableBatch as TableBatch
 from curator_core.tasks import Task as Task
 from curator_core.tasks import concat_tables as concat_tables
-from curator_core.word_segments import SEGMENTED as SEGMENTED
-from curator_core.word_segments import SpacedWords as SpacedWords
-from curator_core.word_segments import check_segmenter as check_segmenter
-from curator_core.word_segments import separate_words as separate_words
 from curator_core.workflow import Watch as Watch
 from curator_core.workflow import Workflow as Workflow
 from curator_core.workflow import WorkflowResult as WorkflowResult

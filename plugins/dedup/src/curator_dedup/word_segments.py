@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.errors import MissingPackageError
+from curator_core.sdk import MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ _PACKAGES = {
     "thai": {"nlpo3": "nlpo3", "pythainlp": "pythainlp"},
 }
 SEGMENTED = frozenset(_RUNS)
-"""The ways to split text that need a segmenter; each is an extra of curator-core, too."""
+"""The ways to split text that need a segmenter; each is an extra of curator-dedup, too."""
 
 
 def check_segmenter(what: str, words: str) -> None:
@@ -53,7 +53,7 @@ def check_segmenter(what: str, words: str) -> None:
     """
     for module, package in _PACKAGES.get(words, {}).items():
         if find_spec(module) is None:
-            raise MissingPackageError(f"{what} with words: {words}", package=package, pip=f"'curator-core[{words}]'")
+            raise MissingPackageError(f"{what} with words: {words}", package=package, pip=f"'curator-dedup[{words}]'")
 
 
 def separate_words(text: str, words: str) -> str:
