@@ -7,7 +7,7 @@ ARGS ?=
 VENV := .venv
 RUN := $(VENV)/bin/python
 # Dependencies first, so that reading this line top to bottom is an installation order.
-PACKAGES := core plugins/table plugins/dedup plugins/text plugins/image plugins/video plugins/audio
+PACKAGES := core plugins/devkit plugins/table plugins/dedup plugins/text plugins/image plugins/video plugins/audio
 INSTALLED := $(VENV)/.installed
 DEMO := demo-output
 CORPUS := $(DEMO)/corpus/.built

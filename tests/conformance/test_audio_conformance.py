@@ -21,7 +21,7 @@ from curator_audio.speech.vad import Vad
 from curator_audio.write_manifest import WriteManifest
 from curator_audio.write_tar import WriteTar
 from curator_core import EmptyTask
-from curator_core.testing import Example, parametrize_with_checks
+from curator_devkit.testing import Example, parametrize_with_checks
 
 
 @functools.cache

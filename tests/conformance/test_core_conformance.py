@@ -1,7 +1,7 @@
 """Core keeps the rules that plugins must keep."""
 
 from curator_core import plugin
-from curator_core.testing import parametrize_with_checks
+from curator_devkit.testing import parametrize_with_checks
 
 
 @parametrize_with_checks(plugin)

@@ -1,7 +1,7 @@
 """The dedup plugin keeps the rules."""
 
-from curator_core.testing import parametrize_with_checks
 from curator_dedup import plugin
+from curator_devkit.testing import parametrize_with_checks
 
 
 @parametrize_with_checks(plugin)

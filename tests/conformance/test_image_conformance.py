@@ -14,7 +14,7 @@ from PIL import Image
 from tiny_vision_models import vision_model
 
 from curator_core import EmptyTask
-from curator_core.testing import Example, parametrize_with_checks
+from curator_devkit.testing import Example, parametrize_with_checks
 from curator_image import plugin
 from curator_image.batch import ImageBatch
 from curator_image.embed import Embed

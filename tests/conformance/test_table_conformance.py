@@ -1,6 +1,6 @@
 """The stages of curator-table keep the rules that plugins must keep."""
 
-from curator_core.testing import Example, parametrize_with_checks
+from curator_devkit.testing import Example, parametrize_with_checks
 from curator_table import Sample, SelectColumns, Where
 
 EXAMPLES = {

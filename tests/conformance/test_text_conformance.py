@@ -16,8 +16,8 @@ from fake_endpoint import FakeEndpoint
 from tiny_text_models import classifier, encoder, fasttext_model_file, language_model_file, tokenizer_file
 
 from curator_core import EmptyTask
-from curator_core.testing import Example, parametrize_with_checks
-from curator_core.testing.example import AWKWARD_TEXTS
+from curator_devkit.testing import Example, parametrize_with_checks
+from curator_devkit.testing.example import AWKWARD_TEXTS
 from curator_text import GeneralCommentToCode, Histogram, PerExtension, plugin
 from curator_text.batch import DocumentBatch
 from curator_text.filters.heuristics import Heuristics

@@ -11,7 +11,7 @@ from made_videos import make_video
 from tiny_vision_models import vision_model
 
 from curator_core import EmptyTask
-from curator_core.testing import Example, parametrize_with_checks
+from curator_devkit.testing import Example, parametrize_with_checks
 from curator_video import plugin
 from curator_video.batch import VideoBatch
 from curator_video.embed import Embed

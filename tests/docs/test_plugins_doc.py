@@ -11,7 +11,7 @@ import pytest
 
 from curator_core.registry.loading import HOOKS
 from curator_core.registry.plugin_info import PluginStatus
-from curator_core.testing import all_checks
+from curator_devkit.testing import all_checks
 
 PAGE = Path(__file__).parents[2] / "docs" / "plugins.md"
 BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<code>.*?)^```$', re.MULTILINE | re.DOTALL)

@@ -7,8 +7,7 @@ from tiny_vision_models import vision_model
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.models.image_encoder import ImageEncoder
-from curator_image import Embed, ImageBatch, Nsfw
+from curator_image import Embed, ImageBatch, ImageEncoder, Nsfw
 from curator_image.nudity_model import INPUT_SIDE, LABELS, prepared
 
 

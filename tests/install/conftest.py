@@ -15,7 +15,7 @@ import pytest
 from curator_core.registry import default_registry
 
 ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = ("audio", "dedup", "image", "table", "text", "video")
+PLUGINS = ("audio", "dedup", "devkit", "image", "table", "text", "video")
 # A search path or plugin list of whoever runs the tests must not reach into the fresh environments.
 CLEAN_ENVIRONMENT = {
     name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "CURATOR_", "VIRTUAL_ENV"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DISTRIBUTIONS = [f"curator-{name}" for name in ("audio", "core", "dedup", "image", "table", "text", "video")]
+DISTRIBUTIONS = [f"curator-{name}" for name in ("audio", "core", "dedup", "devkit", "image", "table", "text", "video")]
 
 
 @pytest.fixture(params=DISTRIBUTIONS)

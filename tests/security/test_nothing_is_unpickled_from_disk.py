@@ -20,17 +20,17 @@ WIRE = {
         "executors/streaming/chunk_codec.py",
         "executors/task_packs.py",
         "outputs.py",  # in the memory of one process
-        "testing/behaviour_checks.py",
-        "testing/comparison.py",
-        "testing/declaration_checks.py",
     )
+} | {
+    f"plugins/devkit/src/curator_devkit/testing/{name}.py"
+    for name in ("behaviour_checks", "comparison", "declaration_checks")
 }
 # These hand on what a user may allow for one stage, by a parameter that is off unless set.
 ALLOWED_BY_PARAMETER = {
-    *(f"core/src/curator_core/models/{name}.py" for name in ("image_encoder", "pretrained")),
+    "core/src/curator_core/models/pretrained.py",
     *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed", "token_model")),
     "plugins/audio/src/curator_audio/speech/asr.py",
-    "plugins/image/src/curator_image/embed.py",
+    *(f"plugins/image/src/curator_image/{name}.py" for name in ("embed", "image_encoder")),
     "plugins/video/src/curator_video/embed.py",
 }
 HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings|self\.settings)\.\1")

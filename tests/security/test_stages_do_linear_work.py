@@ -17,9 +17,9 @@ from curator_core.errors import MissingPackageError
 from curator_core.registry import default_registry
 from curator_core.stage import CompositeStage, columns_of
 from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
-from curator_core.testing.check import CheckSkipped
-from curator_core.testing.subjects import StageSubject
-from curator_core.testing.trial import prepared, process
+from curator_devkit.testing.check import CheckSkipped
+from curator_devkit.testing.subjects import StageSubject
+from curator_devkit.testing.trial import prepared, process
 
 LENGTH, TIMES = 1_000, 4
 ALLOWED, CONSTANT = 4.5, 3_000  # for what happens once a batch

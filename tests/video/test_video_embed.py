@@ -7,7 +7,7 @@ from tiny_vision_models import vision_model
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError
-from curator_core.models.image_encoder import ImageEncoder
+from curator_image import ImageEncoder
 from curator_video import Embed, Read, SampleFrames, SplitFixed, VideoBatch
 from curator_video.frame_jpeg import decode_jpeg
 

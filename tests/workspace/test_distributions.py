@@ -16,7 +16,10 @@ else:
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "curator-core": ROOT / "core",
-    **{f"curator-{name}": ROOT / "plugins" / name for name in ("audio", "dedup", "image", "table", "text", "video")},
+    **{
+        f"curator-{name}": ROOT / "plugins" / name
+        for name in ("audio", "dedup", "devkit", "image", "table", "text", "video")
+    },
 }
 each_distribution = pytest.mark.parametrize("distribution", FOLDERS)
 
@@ -95,11 +98,12 @@ def test_dependencies_have_lower_bounds_and_only_our_own_have_upper_ones(distrib
     ("distribution", "plugins"),
     [
         ("curator-core", set()),
+        ("curator-devkit", set()),
         ("curator-table", set()),
         ("curator-dedup", {"curator-table"}),
         ("curator-text", {"curator-table", "curator-dedup"}),
         ("curator-image", {"curator-table"}),
-        ("curator-video", {"curator-table"}),
+        ("curator-video", {"curator-table", "curator-image"}),
         ("curator-audio", {"curator-table"}),
     ],
 )

@@ -16,8 +16,6 @@ DISTRIBUTION_OF = {
     "pydantic_core": "pydantic",
     "yaml": "pyyaml",
 }
-# The conformance kit is called from a plugin's own tests, which bring pytest.
-NOT_NEEDED_TO_RUN = {"pytest"}
 # Part of the standard library since Python 3.14, imported only there.
 STANDARD_LATER = {"compression"}
 
@@ -46,7 +44,7 @@ def imported_distributions(folder):
     found = RuntimeImports()
     for path in folder.glob("src/**/*.py"):
         found.visit(ast.parse(path.read_text(encoding="utf-8")))
-    foreign = found.names - sys.stdlib_module_names - NOT_NEEDED_TO_RUN - STANDARD_LATER
+    foreign = found.names - sys.stdlib_module_names - STANDARD_LATER
     return {DISTRIBUTION_OF.get(name, name).replace("_", "-") for name in foreign}
 
 

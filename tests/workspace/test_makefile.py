@@ -15,7 +15,7 @@ INSTALL_INPUTS = [
     "requirements-dev.txt",
     "requirements-test.txt",
     "core/pyproject.toml",
-    *(f"plugins/{name}/pyproject.toml" for name in ("audio", "dedup", "image", "table", "text", "video")),
+    *(f"plugins/{name}/pyproject.toml" for name in ("audio", "dedup", "devkit", "image", "table", "text", "video")),
 ]
 
 

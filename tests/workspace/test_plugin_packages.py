@@ -6,12 +6,13 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash")
+HEAVY = ("numpy", "polars", "pyarrow", "pydantic", "ray", "PIL", "av", "soundfile", "xxhash", "pytest")
 
-each_plugin = pytest.mark.parametrize("plugin", ["audio", "dedup", "image", "table", "text", "video"])
+WITH_STAGES = ["audio", "dedup", "image", "table", "text", "video"]
+each_plugin = pytest.mark.parametrize("plugin", WITH_STAGES)
 
 
-@each_plugin
+@pytest.mark.parametrize("plugin", [*WITH_STAGES, "devkit"])
 def test_importing_the_package_and_the_plugin_loads_nothing_heavy(plugin):
     package = f"curator_{plugin}"
     code = f"import sys, {package}, {package}.plugin; print([name for name in {HEAVY} if name in sys.modules])"
@@ -24,7 +25,7 @@ def test_every_public_name_loads(plugin):
     package = importlib.import_module(f"curator_{plugin}")
     for name in package.__all__:
         value = getattr(package, name)
-        assert name.isupper() or value.__name__ == name  # constants have no name
+        assert name.isupper() or getattr(value, "__name__", name) == name  # constants have no name
     assert set(package.__all__) <= set(dir(package))
 
 

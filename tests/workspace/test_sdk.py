@@ -42,8 +42,19 @@ def test_our_plugins_use_nothing_but_the_public_surface(plugin):
 @pytest.mark.parametrize("plugin", PLUGINS)
 def test_what_plugins_use_of_each_other_is_public(plugin):
     """A module of the same name would hide what ``from package import name`` gives, once something imports it."""
-    package = importlib.import_module(f"curator_{plugin}")
-    assert [each for each in package.__all__ if importlib.util.find_spec(f"curator_{plugin}.{each}") is not None] == []
+    public = getattr(importlib.import_module(f"curator_{plugin}"), "__all__", ())
+    assert [each for each in public if importlib.util.find_spec(f"curator_{plugin}.{each}") is not None] == []
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_our_plugins_import_only_public_names_of_each_other(plugin):
+    for path in (ROOT / "plugins" / plugin / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in {f"curator_{each}" for each in PLUGINS} - {
+                f"curator_{plugin}"
+            }:
+                public = importlib.import_module(node.module).__all__
+                assert [each.name for each in node.names if each.name not in public] == [], path
 
 
 @pytest.mark.parametrize("module", [curator_core, sdk], ids=lambda module: module.__name__)

@@ -15,18 +15,25 @@ __all__ = ["lazy_names"]
 def lazy_names(
     module: str, homes: Mapping[str, tuple[str, ...]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a module whose names live elsewhere.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a module whose names live elsewhere in its package.
+
+    The ``__init__`` of a package calls it like this::
+
+        _HOMES = {"batch": ("ImageBatch",), "tables": ("ReadParquet", "WriteParquet")}
+        __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
 
     Args:
-        module: Its name.
-        homes: Where its names live: modules below ``curator_core``, and the names of each.
+        module: Name of the module.
+        homes: Modules below the module's package, and the names that each of them defines.
     """
+    spec = sys.modules[module].__spec__
+    package = module if spec is None else spec.parent
     home_of = {name: home for home, names in homes.items() for name in names}
 
     def load(name: str) -> object:
         if name not in home_of:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"curator_core.{home_of[name]}"), name)
+        value = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
         setattr(sys.modules[module], name, value)
         return value
 

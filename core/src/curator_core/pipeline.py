@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from curator_core.executors.base import Executor
     from curator_core.ledger.resume import Resume
     from curator_core.plan import Plan
+    from curator_core.registry import Registry
     from curator_core.result import RunResult
     from curator_core.run import RunState
     from curator_core.tasks import Task
@@ -139,27 +140,37 @@ class Pipeline:
         plan = self.build()
         return stream_plan(plan, _or_default(executor, plan), state=RunState(), initial_tasks=initial_tasks)
 
-    def to_yaml(self) -> str:
+    def to_yaml(self, *, registry: Registry | None = None) -> str:
         """Return the pipeline as a YAML document that :meth:`from_yaml` reads back.
 
         What came from variables of a pipeline file is written as these, but for paths, names and numbers, so the
         variables are needed to read it back. Anything else is written as it is, secrets included.
+
+        Args:
+            registry: Where the names of its stages are looked up; that of the process unless given.
         """
         from curator_core.config import dump_pipeline
 
-        return dump_pipeline(self)
+        return dump_pipeline(self, registry=registry)
 
     @classmethod
-    def from_yaml(cls, source: str | os.PathLike[str], variables: Mapping[str, str] | None = None) -> Pipeline:
+    def from_yaml(
+        cls,
+        source: str | os.PathLike[str],
+        variables: Mapping[str, str] | None = None,
+        *,
+        registry: Registry | None = None,
+    ) -> Pipeline:
         """Read a pipeline from a YAML file, or from YAML text.
 
         Args:
             source: Path of the file, or the text itself (anything with a line break).
             variables: Values for ``${NAME}``, before those of the environment.
+            registry: Where names are looked up; that of the process unless given.
         """
         from curator_core.config import load_pipeline
 
-        return load_pipeline(source, variables).pipeline
+        return load_pipeline(source, variables, registry=registry).pipeline
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, stages={[stage.name for stage in self.stages]})"

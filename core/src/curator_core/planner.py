@@ -96,7 +96,7 @@ def _with_supported(
 
 def _changed(part: ProcessingStage[Any, Any], values: Mapping[str, Any]) -> ProcessingStage[Any, Any]:
     """Return a part with other options, or made anew with other parameters."""
-    from curator_core.config.params import build_stage, params_of
+    from curator_core.config.params import build_stage, parameter_values
     from curator_core.config.signature import parameters_of
 
     if not values:
@@ -105,7 +105,7 @@ def _changed(part: ProcessingStage[Any, Any], values: Mapping[str, Any]) -> Proc
     options = {name: value for name, value in values.items() if name not in params}
     if not params:
         return part.with_(**options)
-    params = params_of(part, with_defaults=False) | params
+    params = parameter_values(part, with_defaults=False) | params
     return build_stage(type(part), part.name, params, part.overrides | options)
 
 

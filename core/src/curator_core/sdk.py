@@ -1,4 +1,4 @@
-"""What stages, readers, writers and workflows are written with: the surface for authors of plugins.
+"""What stages, readers, writers, workflows and commands are written with: the surface for authors of plugins.
 
 Everything that is not here, in :mod:`curator_core`, :mod:`curator_core.specs` or :mod:`curator_core.hookspecs` is
 private and may change without notice. Importing this module only defines names; each is loaded from its module when
@@ -20,7 +20,10 @@ _HOMES = {
     "authoring.provenance": ("own_name", "PROVENANCE_COLUMNS", "with_provenance"),
     "authoring.row_files": ("row_files", "RowFile"),
     "authoring.splitting": ("plan_slices",),
+    "cli.terminal": ("paint", "print_data", "print_json", "print_message"),
     "column_bytes": ("column_bytes", "ColumnBytes"),
+    "config.params": ("build_stage", "parameter_values"),
+    "config.signature": ("parameters_of",),
     "derived": ("derived", "known_of"),
     "errors": (
         "ConfigError",
@@ -28,6 +31,7 @@ _HOMES = {
         "DataError",
         "LocationError",
         "MissingPackageError",
+        "PluginError",
         "StageError",
         "UnknownNameError",
     ),
@@ -42,11 +46,11 @@ _HOMES = {
     "files.locations": ("check_allowed_locations", "check_location", "is_below"),
     "files.paths": ("FileEntry", "list_files"),
     "filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
-    "function_stage": ("processing_stage",),
+    "function_stage": ("FunctionStage", "processing_stage"),
     "histogram": ("Histogram",),
     "kernel_cache": ("inlined", "KernelCache"),
+    "lazy_names": ("lazy_names",),
     "ledger.resume": ("Resume",),
-    "models.image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
     "models.model_folder": ("check_model_name", "find_model_folder"),
     "models.pretrained": ("load_pretrained", "quiet_transformers"),
     "models.torch_device": (
@@ -60,10 +64,16 @@ _HOMES = {
     "pipeline": ("Pipeline",),
     "recording": ("BadRecord", "Recording", "report"),
     "redaction": ("MASK", "redact"),
+    "registry.catalogue": ("Registry",),
+    "registry.declarations": ("DECLARATIONS",),
+    "registry.heavy_modules": ("HEAVY_MODULES",),
+    "registry.plugin_info": ("official_distribution", "PluginInfo"),
+    "registry.registered": ("RegisteredStage",),
     "resources": ("Resources",),
     "result": ("RunResult",),
     "row_outcomes": ("add_attributes", "keep_readable"),
-    "stage": ("Columns", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "stage_types": ("task_types",),
     "tasks": (
         "concat_tables",
         "EmptyTask",
@@ -74,7 +84,6 @@ _HOMES = {
         "TableBatch",
         "Task",
     ),
-    "word_segments": ("check_segmenter", "SEGMENTED", "separate_words", "SpacedWords"),
     "workflow": ("Watch", "Workflow", "WorkflowResult", "WorkflowStep"),
 }
 

@@ -1,12 +1,13 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import curator_core
-from curator_core.registry import default_registry
+from curator_core.cli.command_table import find_command
+from curator_core.errors import PluginError, UnknownNameError
+from curator_core.registry import Candidate, Registry, default_registry
 
 HEAVY = ("ray", "torch", "polars", "pyarrow", "pydantic", "numpy", "rich", "transformers", "pandas")
 
@@ -147,9 +148,29 @@ def test_mistyped_command_offers_the_nearest(cli):
     assert "unknown command 'stagse'; did you mean 'stages'?" in outcome.err
 
 
+def test_command_of_a_known_plugin_that_is_missing_names_its_pip_line():
+    with pytest.raises(
+        PluginError, match="command 'plugin' needs the plugin 'devkit', which is not installed"
+    ) as caught:
+        find_command("plugin", Registry(candidates=[]))
+    assert caught.value.fix == "pip install curator-devkit"
+
+
+def test_command_of_a_known_plugin_that_is_broken_says_why():
+    registry = Registry(candidates=[Candidate("devkit", "no_such_module_at_all", "curator-devkit")])
+    with pytest.raises(PluginError, match="command 'plugin' needs the plugin 'devkit', which is broken: importing"):
+        find_command("plugin", registry)
+
+
+def test_command_that_a_known_plugin_does_not_offer_is_unknown():
+    registry = Registry(candidates=[Candidate("devkit", "curator_core.plugin", "curator-devkit")])
+    with pytest.raises(UnknownNameError, match="unknown command 'plugin'; did you mean 'plugins'"):
+        find_command("plugin", registry)
+
+
 def test_version_and_help_of_each_command(cli):
     assert cli("--version").out == f"curator {curator_core.__version__}\n"
-    for command in ("run", "validate", "explain", "preview", "stages", "plugins", "plugin", "schema"):
+    for command in ("run", "validate", "explain", "preview", "stages", "plugins", "schema"):
         outcome = cli(command, "--help")
         assert outcome.status == 0
         assert f"usage: curator {command}" in outcome.out
@@ -190,24 +211,6 @@ def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch):
     assert paint("x", "red", stream=StringIO()) == "x"
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("x", "red", stream=Terminal()) == "x"
-
-
-def test_plugin_check_runs_the_conformance_kit(cli):
-    outcome = cli("plugin", "check", "toy", "--json")
-    assert {each["outcome"] for each in outcome.json} <= {"passed", "failed", "skipped", "expected failure"}
-    assert any(each["subject"] == "toy.min_chars" for each in outcome.json)
-    assert outcome.status == (1 if any(each["outcome"] == "failed" for each in outcome.json) else 0)
-    missing = cli("plugin", "check", "nothing_here")
-    assert missing.status == 2
-    assert "not installed" in missing.err
-
-
-def test_plugin_new_makes_files_and_refuses_bad_names(cli, tmp_path):
-    outcome = cli("plugin", "new", "acme_words", "--dir", tmp_path / "made")
-    assert outcome.status == 0
-    assert all(Path(line).exists() for line in outcome.out.splitlines())
-    assert any(line.endswith("pyproject.toml") for line in outcome.out.splitlines())
-    assert cli("plugin", "new", "Not-A-Name", "--dir", tmp_path / "made").status == 2
 
 
 def test_schema_goes_to_a_file(cli, tmp_path):

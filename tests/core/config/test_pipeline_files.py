@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from curator_core import Pipeline, Resources, make_stage, processing_stage
 from curator_core.config import dump_pipeline, load_pipeline
-from curator_core.config.params import build_stage, params_of
+from curator_core.config.params import build_stage, parameter_values
 from curator_core.errors import ConfigError
 from curator_core.registry import default_registry
 
@@ -137,11 +137,17 @@ def test_value_that_yaml_cannot_hold_is_named(registry):
         dump_pipeline(Pipeline("p", stages=[stage]), registry=registry)
 
 
+def test_to_yaml_and_from_yaml_look_names_up_where_they_are_told(registry):
+    pipeline = Pipeline("p", stages=[build_stage(registry.stage_target("shapes.plain"), "shapes.plain")])
+    (again,) = Pipeline.from_yaml(pipeline.to_yaml(registry=registry), registry=registry).stages
+    assert again.name == "shapes.plain"
+
+
 def test_to_yaml_and_from_yaml_of_core_stages():
     pipeline = Pipeline("core", "With ${dollars}.", [make_stage("table.sample", share=0.25, seed=3)])
     again = Pipeline.from_yaml(pipeline.to_yaml())
     assert (again.name, again.description) == (pipeline.name, pipeline.description)
-    assert params_of(again.stages[0]) == params_of(pipeline.stages[0])
+    assert parameter_values(again.stages[0]) == parameter_values(pipeline.stages[0])
 
 
 text = st.text(max_size=20)
@@ -195,7 +201,7 @@ def test_round_trip_through_yaml(registry, name, description, params, changes, t
     assert (again.name, again.description) == (name, description)
     for before, after in zip(stages, again.stages, strict=True):
         assert type(after) is type(before)
-        assert params_of(after) == params_of(before)
+        assert parameter_values(after) == parameter_values(before)
         assert {option: getattr(after, option) for option in after.options} == {
             option: getattr(before, option) for option in before.options
         }

@@ -5,7 +5,7 @@ import pytest
 
 from curator_core import ProcessingStage, Resources, TableBatch, processing_stage
 from curator_core.config.docstrings import argument_texts
-from curator_core.config.params import build_stage, check_options, params_of
+from curator_core.config.params import build_stage, check_options, parameter_values
 from curator_core.config.signature import parameters_of, type_text
 from curator_core.errors import ConfigError
 
@@ -122,15 +122,15 @@ def test_good_options_are_applied(registry):
     assert build(registry, "shapes.tagged", {}, {"tag": True}).tag
 
 
-def test_params_of_reads_attributes_back(registry):
+def test_parameter_values_reads_attributes_back(registry):
     stage = build(registry, "shapes.plain", {"size": 4})
-    assert params_of(stage) == {"size": 4, "label": "x"}
-    assert params_of(stage, with_defaults=False) == {"size": 4}
+    assert parameter_values(stage) == {"size": 4, "label": "x"}
+    assert parameter_values(stage, with_defaults=False) == {"size": 4}
 
 
-def test_params_of_names_the_attribute_that_is_missing(registry):
+def test_parameter_values_names_the_attribute_that_is_missing(registry):
     with pytest.raises(ConfigError, match="Forgetful has no attribute 'secret'"):
-        params_of(build(registry, "shapes.forgetful"))
+        parameter_values(build(registry, "shapes.forgetful"))
 
 
 def test_signature_of_inherited_dataclass_fields_and_unresolvable_types(registry):

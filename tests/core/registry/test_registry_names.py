@@ -1,5 +1,7 @@
 """From a name to a stage: what is found, and what every failure says."""
 
+import importlib
+
 import pytest
 
 from curator_core import Filter, ProcessingStage, TableBatch, make_stage
@@ -189,3 +191,31 @@ def test_make_stage_uses_the_registry_of_this_process():
     stage = make_stage("table.where", expression="n > 1")
     assert isinstance(stage, Filter)
     assert stage.process(TableBatch(data={"n": [1, 2]})).data["n"].to_pylist() == [2]
+
+
+def test_a_module_makes_a_registry_whether_it_is_installed_or_not(site):
+    installed = site.install("toy", DECLARES)
+    site.write_module("curator_alone", "CURATOR_API = (1, 0)")
+    modules = importlib.import_module(installed), importlib.import_module("curator_alone")
+    for module, name, distribution in zip(modules, ("toy", "alone"), ("curator-toy", None), strict=True):
+        core, plugin = Registry.of_module(module).plugins
+        assert (core.name, plugin.name, plugin.distribution, plugin.status) == ("core", name, distribution, "ok")
+    assert [each.name for each in Registry.of_module(importlib.import_module("curator_core.plugin")).plugins] == [
+        "core"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("WebPages", "'WebPages' is not snake_case"),
+        ("class", "'class' is a word of Python"),
+        ("core", "'core' is taken by curator-core"),
+        ("image", "'image' is taken by curator-image"),
+        ("toy", r"'toy' is taken by curator-toy 1\.2\.3"),
+    ],
+)
+def test_a_name_that_a_new_plugin_cannot_have_is_refused(registry, name, message):
+    registry.check_new_plugin_name("web_pages")
+    with pytest.raises(ConfigError, match=message):
+        registry.check_new_plugin_name(name)

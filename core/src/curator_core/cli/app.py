@@ -11,7 +11,7 @@ import curator_core
 from curator_core.cli import exit_codes
 from curator_core.cli.command_table import BUILT_IN, find_command, plugin_commands
 from curator_core.cli.failures import TRACEBACK_VARIABLE, report_failure, wants_traceback
-from curator_core.cli.terminal import columns_text, message, print_data, safe_output, warning
+from curator_core.cli.terminal import columns_text, print_data, print_message, safe_output, warning
 from curator_core.errors import ConfigError
 from curator_core.redaction import redact_logs
 
@@ -52,7 +52,7 @@ def _dispatch(arguments: list[str]) -> int:
     from curator_core.registry import default_registry
 
     if not arguments:
-        message(_help(default_registry()))
+        print_message(_help(default_registry()))
         return exit_codes.USAGE
     first, *rest = arguments
     if first in ("-V", "--version"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from curator_core.errors import PluginError, UnknownNameError
+from curator_core.registry.refusals import KNOWN_COMMANDS, plugin_refusal
 
 if TYPE_CHECKING:
     import argparse
@@ -71,7 +72,6 @@ BUILT_IN = (
     Command("stages", "List the installed stages, or show one.", "stages"),
     Command("workflows", "List the installed workflows, or show one.", "workflows"),
     Command("plugins", "List the plugins and their state.", "plugins"),
-    Command("plugin", "Start a plugin of your own, or check one.", "plugin"),
     Command("schema", "Print a JSON schema of pipeline files, for editors.", "schema"),
 )
 
@@ -91,11 +91,13 @@ def find_command(name: str, registry: Registry) -> Command:
     """Return the command of a name.
 
     Raises:
+        PluginError: It belongs to a known plugin that is not installed, or unusable.
         UnknownNameError: There is none; the nearest names are offered.
     """
     commands = {command.name: command for command in (*BUILT_IN, *plugin_commands(registry))}
     by_full_name = {each.registered.full_name: each for each in commands.values() if each.registered is not None}
     found = commands.get(name) or by_full_name.get(name)
-    if found is None:
-        raise UnknownNameError("command", name, commands, fix="see curator --help")
-    return found
+    if found is not None:
+        return found
+    refused = plugin_refusal(f"command {name!r}", KNOWN_COMMANDS.get(name, ""), registry.plugins)
+    raise refused or UnknownNameError("command", name, commands, fix="see curator --help")

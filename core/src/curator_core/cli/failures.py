@@ -7,7 +7,7 @@ import sys
 import traceback
 
 from curator_core.cli import exit_codes
-from curator_core.cli.terminal import message, paint
+from curator_core.cli.terminal import paint, print_message
 from curator_core.errors import (
     ConfigError,
     CuratorError,
@@ -32,21 +32,21 @@ def wants_traceback(*, flag: bool) -> bool:
 def report_failure(error: BaseException, *, with_traceback: bool) -> int:
     """Tell the user what went wrong and return the exit status for it."""
     if with_traceback:
-        message("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
+        print_message("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
     label = paint("error:", "red", stream=sys.stderr)
     if isinstance(error, (KeyboardInterrupt, RunInterrupted)):
-        message("interrupted")
+        print_message("interrupted")
         return exit_codes.INTERRUPTED
     if isinstance(error, CuratorError):
-        message(f"{label} {error}")
+        print_message(f"{label} {error}")
         return exit_codes.USAGE if isinstance(error, _USER_CAN_FIX) else exit_codes.FAILED
     text = str(error).strip().partition("\n")[0]
     if isinstance(error, OSError):
-        message(f"{label} {error}")
+        print_message(f"{label} {error}")
         return exit_codes.FAILED
-    message(
+    print_message(
         f"{label} unexpected {type(error).__name__}: {text}" if text else f"{label} unexpected {type(error).__name__}"
     )
     if not with_traceback:
-        message(f"  run again with --traceback (or {TRACEBACK_VARIABLE}=1) to see where it happened")
+        print_message(f"  run again with --traceback (or {TRACEBACK_VARIABLE}=1) to see where it happened")
     return exit_codes.FAILED

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
-from curator_core.cli.terminal import message
+from curator_core.cli.terminal import print_message
 from curator_core.redaction import MASK, redact
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def stop_on_signal(stop_requested: threading.Event) -> Iterator[Interruption]:
         if stop_requested.is_set():
             signal.default_int_handler(number, frame)
         stop_requested.set()
-        message(f"stopping after the tasks in hand; {_AGAIN[signal.Signals(number)]}")
+        print_message(f"stopping after the tasks in hand; {_AGAIN[signal.Signals(number)]}")
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread may handle signals
         yield interruption

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 from curator_core.cli.progress_table import Pace, bottleneck_name, duration_text, local_table, worker_table
-from curator_core.cli.terminal import TerminalWriter, message
+from curator_core.cli.terminal import TerminalWriter, print_message
 from curator_core.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _lines(state: RunState) -> Iterator[None]:
         pace.note(list(state.stats.values()), time.monotonic())
         while not ended.wait(LINE_INTERVAL_S):
             pace.note(list(state.stats.values()), time.monotonic())
-            message(progress_line(state, pace))
+            print_message(progress_line(state, pace))
 
     reporter = threading.Thread(target=report, name="curator-progress", daemon=True)
     reporter.start()

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "TerminalWriter",
     "columns_text",
-    "message",
     "paint",
     "print_data",
     "print_json",
+    "print_message",
     "safe_output",
     "uses_colour",
     "warning",
@@ -106,7 +106,7 @@ def print_json(value: Any) -> None:
     print_data(json.dumps(value, indent=2, default=str).replace("\x7f", "\\u007f"))  # the one that JSON leaves as it is
 
 
-def message(text: str) -> None:
+def print_message(text: str) -> None:
     """Write a message to standard error, without the secrets in it."""
     sys.stderr.write(f"{redact(text)}\n")
     sys.stderr.flush()
@@ -114,7 +114,7 @@ def message(text: str) -> None:
 
 def warning(text: str) -> None:
     """Write a warning to standard error."""
-    message(f"{paint('warning:', 'yellow', stream=sys.stderr)} {text}")
+    print_message(f"{paint('warning:', 'yellow', stream=sys.stderr)} {text}")
 
 
 def uses_colour(stream: TextIO) -> bool:

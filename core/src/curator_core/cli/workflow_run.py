@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.cli import exit_codes
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.progress import show_progress
-from curator_core.cli.terminal import message, print_data, print_json, warning
+from curator_core.cli.terminal import print_data, print_json, print_message, warning
 from curator_core.errors import ConfigError
 from curator_core.redaction import redact, redact_values
 
@@ -36,7 +36,7 @@ def run_workflow(workflow: Workflow, executor: Executor, args: argparse.Namespac
         if stop_requested.is_set():
             raise KeyboardInterrupt
         if not args.quiet:
-            message(f"{workflow.name}: {step}")
+            print_message(f"{workflow.name}: {step}")
         state.stop_requested = stop_requested
         state.existing = args.existing
         quarantined.append(state)
@@ -47,7 +47,7 @@ def run_workflow(workflow: Workflow, executor: Executor, args: argparse.Namespac
         try:
             result: Any = workflow.run(executor, args.run_dir, resume=args.resume, watch=watch)
         except KeyboardInterrupt:
-            message(how_to_go_on(args))
+            print_message(how_to_go_on(args))
             return interruption.exit_code
     if args.json:
         print_json(redact_values(result.to_dict()))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from curator_core.config.params import params_of
+from curator_core.config.params import parameter_values
 from curator_core.config.registry_names import registry_name
 from curator_core.config.secret_values import without_secrets
 from curator_core.config.signature import parameters_of
@@ -64,7 +64,7 @@ def _entry(stage: ProcessingStage[Any, Any], registry: Registry) -> Any:
 def _params(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
     from curator_core.function_stage import FunctionStage
 
-    return {} if isinstance(stage, FunctionStage) else params_of(stage, with_defaults=False)
+    return {} if isinstance(stage, FunctionStage) else parameter_values(stage, with_defaults=False)
 
 
 def _changed_options(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:

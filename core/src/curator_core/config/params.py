@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from curator_core.config.problems import Path
 
-__all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "params_of"]
+__all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "parameter_values"]
 
 AnyStage = ProcessingStage[Any, Any]
 _AT_LEAST_ONE = ("batch_size", "workers", "min_workers", "max_workers", "max_attempts")
@@ -126,7 +126,7 @@ def option_type(cls: type[AnyStage], option: str) -> Any:
     return declared
 
 
-def params_of(stage: AnyStage, *, with_defaults: bool = True) -> dict[str, Any]:
+def parameter_values(stage: AnyStage, *, with_defaults: bool = True) -> dict[str, Any]:
     """Read the constructor's parameters back from a stage's attributes.
 
     Args:

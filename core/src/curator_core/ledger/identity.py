@@ -104,10 +104,10 @@ def _stage_identity(stage: ProcessingStage[Any, Any], references: References) ->
 
 
 def _params(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
-    from curator_core.config.params import params_of
+    from curator_core.config.params import parameter_values
 
     try:
-        params = params_of(stage)
+        params = parameter_values(stage)
     except ConfigError:  # one is not kept under its own name, so what is kept has to do
         params = {key: value for key, value in vars(stage).items() if not key.startswith("_")}
     return {key: _plain(value) for key, value in sorted(params.items())}

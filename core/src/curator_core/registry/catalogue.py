@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from curator_core.errors import PluginError
+from curator_core.errors import ConfigError, PluginError
 from curator_core.registry.aliases import aliases_of, canonical_name
-from curator_core.registry.declarations import declaration_for
+from curator_core.registry.declarations import SNAKE_CASE, declaration_for
 from curator_core.registry.discovery import core_candidate, discover, settle_collisions
 from curator_core.registry.loading import load_plugin
 from curator_core.registry.observers import Observers
-from curator_core.registry.plugin_info import CORE, PluginInfo
-from curator_core.registry.refusals import refusal
+from curator_core.registry.plugin_info import CORE, Candidate, PluginInfo, official_distribution
+from curator_core.registry.refusals import KNOWN_PLUGINS, refusal
 from curator_core.registry.registered import Registered
 from curator_core.registry.selection import Selection
 from curator_core.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Collection, Iterable, Mapping
 
-    from curator_core.registry.plugin_info import Candidate
     from curator_core.registry.registered import RegisteredStage
     from curator_core.stage import ProcessingStage
 
@@ -60,6 +61,17 @@ class Registry:
         """Make a registry with the lists in ``CURATOR_PLUGINS`` and ``CURATOR_DISABLE_PLUGINS``."""
         selection = Selection.from_environment(os.environ if environment is None else environment)
         return cls(allow=selection.allow, block=selection.block)
+
+    @classmethod
+    def of_module(cls, module: types.ModuleType) -> Registry:
+        """Make a registry of core and one plugin module, which need not be installed.
+
+        A module that is not installed gets the name of its package, without ``curator_``.
+        """
+        installed = [each for each in discover() if each.value == module.__name__]
+        name = module.__name__.partition(".")[0].removeprefix("curator_")
+        candidates = installed or [Candidate(name, module.__name__)]
+        return cls(candidates=[each for each in candidates if each.name != CORE])
 
     @cached_property
     def plugins(self) -> list[PluginInfo]:
@@ -187,6 +199,21 @@ class Registry:
         from curator_core.config.params import build_stage
 
         return build_stage(self.stage_target(name), name, params)
+
+    def check_new_plugin_name(self, name: str) -> None:
+        """Check that a new plugin may have a name.
+
+        Raises:
+            ConfigError: It is not snake_case, a keyword of Python, or the name of another plugin.
+        """
+        if not SNAKE_CASE.fullmatch(name):
+            raise ConfigError(f"plugin name {name!r} is not snake_case", fix="use lower-case words, e.g. web_pages")
+        if keyword.iskeyword(name):
+            raise ConfigError(f"plugin name {name!r} is a word of Python", fix="use another name")
+        owner = official_distribution(name) if name in {CORE, *KNOWN_PLUGINS} else None
+        owner = owner or next((each.candidate.provider for each in self.plugins if each.name == name), None)
+        if owner is not None:
+            raise ConfigError(f"the plugin name {name!r} is taken by {owner}", fix="use another name")
 
     def producers_of(self, column: str) -> list[str]:
         """Return the stages that add a column with their default parameters, installed ones first."""

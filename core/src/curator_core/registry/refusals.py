@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from curator_core.errors import CuratorError
     from curator_core.registry.plugin_info import PluginInfo
 
-__all__ = ["KNOWN_PLUGINS", "refusal"]
+__all__ = ["KNOWN_COMMANDS", "KNOWN_PLUGINS", "plugin_refusal", "refusal"]
 
-KNOWN_PLUGINS = ("audio", "dedup", "image", "table", "text", "video")
+KNOWN_PLUGINS = ("audio", "dedup", "devkit", "image", "table", "text", "video")
 """Plugins that exist; a pipeline that names one which is not installed is told how to install it."""
+
+KNOWN_COMMANDS = {"plugin": "devkit"}
+"""Commands that these plugins add to ``curator``, and by which plugin."""
 
 _MAX_NAMES_SHOWN = 8
 
@@ -35,24 +38,38 @@ def refusal(
     """
     shown = f"{noun} {name!r}" if asked in (None, name) else f"{noun} {asked!r} is called {name!r} now, and"
     plugin = name.rpartition(".")[0]
-    claimants = [each for each in plugins if each.name == plugin]
-    if any(each.is_ok for each in claimants):
+    if any(each.is_ok for each in plugins if each.name == plugin):
         of_plugin = [each for each in known if each.startswith(f"{plugin}.")]
         return UnknownNameError(noun, name, known, fix=f"{plugin} offers: {_few(of_plugin)}")
-    if claimants:
-        # Where several claim the name, the one that was not merely shadowed says most.
-        info = min(claimants, key=lambda each: each.status == "shadowed")
-        what = f"{shown} needs the plugin {plugin!r}, which is {info.status}: {info.cause}"
-        error = PluginError(what, fix=info.fix)
-        error.__cause__ = info.exception
+    if error := plugin_refusal(shown, plugin, plugins):
         return error
-    if plugin in KNOWN_PLUGINS:
-        what = f"{shown} needs the plugin {plugin!r}, which is not installed"
-        return PluginError(what, fix=f"pip install {official_distribution(plugin)}")
     if plugin and not nearest(name, known):
         fix = f"install the distribution that provides the plugin {plugin!r}"
         return UnknownNameError(noun, name, known, fix=fix)
     return UnknownNameError(noun, name, known, fix=f"known: {_few(known)}")
+
+
+def plugin_refusal(what: str, plugin: str, plugins: Sequence[PluginInfo]) -> PluginError | None:
+    """Return the error for something of a plugin that is unusable or not installed; None if it works or is unknown.
+
+    Args:
+        what: What needs the plugin.
+        plugin: Name of the plugin.
+        plugins: All plugins, working or not.
+    """
+    claimants = [each for each in plugins if each.name == plugin]
+    if any(each.is_ok for each in claimants):
+        return None
+    if claimants:
+        # Where several claim the name, the one that was not merely shadowed says most.
+        info = min(claimants, key=lambda each: each.status == "shadowed")
+        error = PluginError(f"{what} needs the plugin {plugin!r}, which is {info.status}: {info.cause}", fix=info.fix)
+        error.__cause__ = info.exception
+        return error
+    if plugin in KNOWN_PLUGINS:
+        fix = f"pip install {official_distribution(plugin)}"
+        return PluginError(f"{what} needs the plugin {plugin!r}, which is not installed", fix=fix)
+    return None
 
 
 def _few(names: Collection[str]) -> str:

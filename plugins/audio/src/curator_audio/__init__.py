@@ -5,8 +5,9 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_audio.batch import AudioBatch
@@ -25,20 +26,20 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Asr": "speech.asr",
-    "AudioBatch": "batch",
-    "DurationFilter": "duration_filter",
-    "Quality": "speech.quality",
-    "ReadFolder": "read_folder",
-    "ReadManifest": "read_manifest",
-    "ReadTar": "read_tar",
-    "Resample": "resample",
-    "SilenceFilter": "silence_filter",
-    "Vad": "speech.vad",
-    "WerFilter": "speech.wer_filter",
-    "WriteManifest": "write_manifest",
-    "WriteTar": "write_tar",
+_HOMES = {
+    "batch": ("AudioBatch",),
+    "duration_filter": ("DurationFilter",),
+    "read_folder": ("ReadFolder",),
+    "read_manifest": ("ReadManifest",),
+    "read_tar": ("ReadTar",),
+    "resample": ("Resample",),
+    "silence_filter": ("SilenceFilter",),
+    "speech.asr": ("Asr",),
+    "speech.quality": ("Quality",),
+    "speech.vad": ("Vad",),
+    "speech.wer_filter": ("WerFilter",),
+    "write_manifest": ("WriteManifest",),
+    "write_tar": ("WriteTar",),
 }
 
 __all__ = [
@@ -57,14 +58,4 @@ __all__ = [
     "WriteTar",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -1,12 +1,15 @@
 """Find duplicates in any modality: hashes that tell which rows hold the same content.
 
+Text is compared by its words, so this is also where scripts without spaces are segmented; ``curator_text`` uses it.
+
 Importing this package only defines names; each is loaded from its module when first used.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_dedup.content_hash import ContentHash
@@ -18,22 +21,25 @@ if TYPE_CHECKING:
     from curator_dedup.minhash.stage import Minhash
     from curator_dedup.perceptual.workflow import PerceptualDeduplicationWorkflow
     from curator_dedup.semantic.workflow import SemanticDeduplicationWorkflow
+    from curator_dedup.word_segments import SEGMENTED, SpacedWords, check_segmenter, separate_words
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "ContentHash": "content_hash",
-    "ExactDeduplicationWorkflow": "exact.workflow",
-    "FuzzyDeduplicationWorkflow": "fuzzy.workflow",
-    "LineDeduplicationWorkflow": "lines.workflow",
-    "Minhash": "minhash.stage",
-    "PerceptualDeduplicationWorkflow": "perceptual.workflow",
-    "SemanticDeduplicationWorkflow": "semantic.workflow",
-    "find_exact_duplicates": "exact.in_memory",
-    "find_near_duplicates": "fuzzy.in_memory",
+_HOMES = {
+    "content_hash": ("ContentHash",),
+    "exact.in_memory": ("find_exact_duplicates",),
+    "exact.workflow": ("ExactDeduplicationWorkflow",),
+    "fuzzy.in_memory": ("find_near_duplicates",),
+    "fuzzy.workflow": ("FuzzyDeduplicationWorkflow",),
+    "lines.workflow": ("LineDeduplicationWorkflow",),
+    "minhash.stage": ("Minhash",),
+    "perceptual.workflow": ("PerceptualDeduplicationWorkflow",),
+    "semantic.workflow": ("SemanticDeduplicationWorkflow",),
+    "word_segments": ("SEGMENTED", "SpacedWords", "check_segmenter", "separate_words"),
 }
 
 __all__ = [
+    "SEGMENTED",
     "ContentHash",
     "ExactDeduplicationWorkflow",
     "FuzzyDeduplicationWorkflow",
@@ -41,18 +47,11 @@ __all__ = [
     "Minhash",
     "PerceptualDeduplicationWorkflow",
     "SemanticDeduplicationWorkflow",
+    "SpacedWords",
+    "check_segmenter",
     "find_exact_duplicates",
     "find_near_duplicates",
+    "separate_words",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -5,13 +5,15 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_image.aspect_filter import AspectFilter
     from curator_image.batch import ImageBatch
     from curator_image.embed import Embed
+    from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
     from curator_image.nsfw import Nsfw
     from curator_image.phash import Phash
     from curator_image.probe import Probe
@@ -24,26 +26,28 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "AspectFilter": "aspect_filter",
-    "Embed": "embed",
-    "ImageBatch": "batch",
-    "Nsfw": "nsfw",
-    "Phash": "phash",
-    "Probe": "probe",
-    "QualityFilter": "quality_filter",
-    "ReadFolder": "read_folder",
-    "ReadParquet": "tables",
-    "ReadTar": "read_tar",
-    "SizeFilter": "size_filter",
-    "WriteParquet": "tables",
-    "WriteTar": "write_tar",
+_HOMES = {
+    "aspect_filter": ("AspectFilter",),
+    "batch": ("ImageBatch",),
+    "embed": ("Embed",),
+    "image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
+    "nsfw": ("Nsfw",),
+    "phash": ("Phash",),
+    "probe": ("Probe",),
+    "quality_filter": ("QualityFilter",),
+    "read_folder": ("ReadFolder",),
+    "read_tar": ("ReadTar",),
+    "size_filter": ("SizeFilter",),
+    "tables": ("ReadParquet", "WriteParquet"),
+    "write_tar": ("WriteTar",),
 }
 
 __all__ = [
     "AspectFilter",
     "Embed",
     "ImageBatch",
+    "ImageEncoder",
+    "ImageEncoderSettings",
     "Nsfw",
     "Phash",
     "Probe",
@@ -56,14 +60,4 @@ __all__ = [
     "WriteTar",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import (
-    ImageEncoder,
-    ImageEncoderSettings,
     Precision,
     ProcessingStage,
     TableBatch,
@@ -22,6 +20,7 @@ from curator_core.sdk import (
 )
 from curator_image.decoded_rows import compute_of_pixels
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
+from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_video.batch import VideoBatch
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "DurationFilter": "duration_filter",
-    "Embed": "embed",
-    "ExtractAudio": "extract_audio",
-    "MotionFilter": "motion_filter",
-    "Read": "read",
-    "SampleFrames": "sample_frames",
-    "SplitFixed": "split_fixed",
-    "SplitScenes": "split_scenes",
-    "VideoBatch": "batch",
-    "VideoLimits": "limits",
-    "WriteClips": "write_clips",
+_HOMES = {
+    "batch": ("VideoBatch",),
+    "duration_filter": ("DurationFilter",),
+    "embed": ("Embed",),
+    "extract_audio": ("ExtractAudio",),
+    "limits": ("VideoLimits",),
+    "motion_filter": ("MotionFilter",),
+    "read": ("Read",),
+    "sample_frames": ("SampleFrames",),
+    "split_fixed": ("SplitFixed",),
+    "split_scenes": ("SplitScenes",),
+    "write_clips": ("WriteClips",),
 }
 
 __all__ = [
@@ -51,14 +52,4 @@ __all__ = [
     "WriteClips",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

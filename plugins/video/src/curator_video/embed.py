@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.sdk import CompositeStage, ConfigError, ImageEncoderSettings, Precision, check_allowed_locations
+from curator_core.sdk import CompositeStage, ConfigError, Precision, check_allowed_locations
+from curator_image import ImageEncoderSettings
 from curator_video.batch import VideoBatch
 from curator_video.embed_frames import EmbedFrames
 from curator_video.limits import VideoLimits

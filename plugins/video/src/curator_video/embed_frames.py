@@ -10,14 +10,13 @@ import pyarrow as pa
 
 from curator_core.sdk import (
     DataError,
-    ImageEncoder,
-    ImageEncoderSettings,
     ProcessingStage,
     keep_readable,
     limit_threads,
     may_use_gpu,
     restore_threads,
 )
+from curator_image import ImageEncoder, ImageEncoderSettings
 from curator_video.batch import VideoBatch
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.opening import quieten_ffmpeg

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
-from curator_core.cli.terminal import columns_text, message, print_data, print_json
+from curator_core.cli.terminal import columns_text, print_data, print_json, print_message
 from curator_core.errors import ConfigError, UnknownNameError
 from curator_core.ledger.former_names import stage_named_today
 from curator_core.redaction import redact
@@ -175,7 +175,7 @@ def _print_result(result: RetryResult) -> None:
     for record in result.records:
         print_data(visible_line(f"    {record.record_id}  {record.stage}: {record.where}: {_error(record)}"))
     for record_id, reason in result.order.impossible.items():
-        message(f"{record_id} cannot be retried: {reason}")
+        print_message(f"{record_id} cannot be retried: {reason}")
     for path in _shown_outputs(result):
         print_data(path)
 

@@ -9,7 +9,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.progress import show_progress
-from curator_core.cli.terminal import message, print_data, print_json, warning
+from curator_core.cli.terminal import print_data, print_json, print_message, warning
 from curator_core.cli.workflow_run import run_workflow
 from curator_core.errors import ConfigError, CuratorError
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     choice = named or default_here(plan)
     executor = executor or _executor(choice.name, loaded, args)
     if named is None and not args.quiet:
-        message(f"executor {choice.name} ({choice.reason})")
+        print_message(f"executor {choice.name} ({choice.reason})")
     state = RunState(args.run_dir, existing=args.existing)
     with stop_on_signal(state.stop_requested) as interruption, show_progress(state, quiet=args.quiet):
         result = run_plan(plan, executor, state=state, resume=args.resume)
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(result: RunResult, args: argparse.Namespace) -> None:
     if result.was_finished and not args.quiet:
-        message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
+        print_message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
     if args.json:
         print_json(redact_values(result.to_dict()))
     elif not args.quiet:
@@ -137,7 +137,7 @@ def _show(result: RunResult, args: argparse.Namespace) -> None:
         for each in result.warnings:
             warning(each)
     if result.interrupted:
-        message(how_to_go_on(args))
+        print_message(how_to_go_on(args))
 
 
 def _named_executor(loaded: LoadedPipeline, args: argparse.Namespace) -> ExecutorChoice | None:

@@ -6,7 +6,7 @@ import json
 import pathlib
 from typing import TYPE_CHECKING
 
-from curator_core.cli.terminal import message, print_json
+from curator_core.cli.terminal import print_json, print_message
 
 if TYPE_CHECKING:
     import argparse
@@ -28,4 +28,4 @@ def run(args: argparse.Namespace) -> None:
         print_json(schema)
         return
     pathlib.Path(args.output).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
-    message(f"wrote {args.output}")
+    print_message(f"wrote {args.output}")

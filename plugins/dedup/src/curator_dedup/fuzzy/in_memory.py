@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_core.sdk import ColumnBytes, SpacedWords
+    from curator_core.sdk import ColumnBytes
+    from curator_dedup.word_segments import SpacedWords
 
 __all__ = ["find_near_duplicates", "similarity_of_pairs"]
 

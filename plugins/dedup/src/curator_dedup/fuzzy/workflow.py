@@ -15,7 +15,6 @@ from curator_core.sdk import (
     Pipeline,
     WorkflowStep,
     atomic_output,
-    check_segmenter,
     make_folder,
 )
 from curator_dedup.arrays import save_array
@@ -33,15 +32,17 @@ from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import unique_pairs
 from curator_dedup.matching.workflow import MatchingWorkflow, pair_files
 from curator_dedup.minhash.scheme import MinhashScheme
+from curator_dedup.word_segments import check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.sdk import ProcessingStage, SpacedWords, WorkflowResult
+    from curator_core.sdk import ProcessingStage, WorkflowResult
     from curator_dedup.matching.clusters import KeepRule
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import OutputMode
     from curator_dedup.matching.workflow import Pairs
+    from curator_dedup.word_segments import SpacedWords
 
 __all__ = ["FuzzyDeduplicationWorkflow"]
 

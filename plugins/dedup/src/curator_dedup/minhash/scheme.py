@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from curator_core.sdk import SEGMENTED, ConfigError, DataError
+from curator_core.sdk import ConfigError, DataError
+from curator_dedup.word_segments import SEGMENTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_core.sdk import SpacedWords
+    from curator_dedup.word_segments import SpacedWords
 
 __all__ = ["SCHEME_KEY", "MinhashScheme"]
 

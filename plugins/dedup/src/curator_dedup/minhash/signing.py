@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import SEGMENTED, column_bytes, separate_words
+from curator_core.sdk import column_bytes
+from curator_dedup.word_segments import SEGMENTED, separate_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

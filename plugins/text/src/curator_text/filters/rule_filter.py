@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import Filter, Verdict, array_series, check_segmenter
+from curator_core.sdk import Filter, Verdict, array_series
+from curator_dedup import check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
