@@ -8,12 +8,13 @@ from known_duplicates import Documents, duplicates
 
 from curator_core import Pipeline
 from curator_core.errors import ConfigError, DataError, MissingPackageError, PipelineError
-from curator_dedup import FuzzyDeduplicationWorkflow, Minhash, find_near_duplicates, word_segments
+from curator_dedup import FuzzyDeduplicationWorkflow, Minhash, find_near_duplicates
 from curator_dedup.minhash.scheme import SCHEME_KEY, MinhashScheme
+from curator_table import word_segments
 
 PAIRS = 20
 SYLLABLES = "今天我们去公园看花他说天气很好学生老师学校图书馆城市电影音乐工作问题时间朋友国家经济社会历史文化世界"
-needs_chinese = pytest.mark.skipif(find_spec("rjieba") is None, reason="needs curator-dedup[chinese]")
+needs_chinese = pytest.mark.skipif(find_spec("rjieba") is None, reason="needs curator-table[chinese]")
 
 
 def near_duplicates():
@@ -85,4 +86,4 @@ def test_a_missing_segmenter_is_noticed_before_anything_runs(monkeypatch):
         FuzzyDeduplicationWorkflow("in", "cache", "out", word_ngrams=3, words="thai")
     with pytest.raises(PipelineError, match="needs the package 'rjieba'") as caught:
         Pipeline(stages=[Minhash(unit="word", words="chinese")]).build()
-    assert caught.value.fix == "pip install 'curator-dedup[chinese]'"
+    assert caught.value.fix == "pip install 'curator-table[chinese]'"

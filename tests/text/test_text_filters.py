@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.errors import ConfigError, PipelineError
-from curator_dedup import word_segments
+from curator_table import word_segments
 from curator_text import (
     DocumentBatch,
     GopherQuality,
@@ -107,7 +107,7 @@ CHINESE = (
     "今天天气很好、我们去公园看花。学生在图书馆学习历史、老师说这个问题很重要。火车从北京开往上海、路上经过许多城市。"
     "晚上朋友们一起听音乐、谈论电影和最近读过的书。经济发展以后、人民的生活水平提高了。"
 )
-needs_chinese = pytest.mark.skipif(find_spec("rjieba") is None, reason="needs curator-dedup[chinese]")
+needs_chinese = pytest.mark.skipif(find_spec("rjieba") is None, reason="needs curator-table[chinese]")
 
 
 @needs_chinese
@@ -155,7 +155,7 @@ def test_a_missing_segmenter_is_noticed_before_anything_runs(monkeypatch):
     for stage in (WordCount(words="thai"), GopherQuality(words="thai"), RepeatingTopNGrams(words="thai")):
         with pytest.raises(PipelineError, match="needs the package 'nlpo3'") as caught:
             Pipeline(stages=[stage]).build()
-        assert caught.value.fix == "pip install 'curator-dedup[thai]'"
+        assert caught.value.fix == "pip install 'curator-table[thai]'"
     for recipe in ("c4", "fineweb"):
         with pytest.raises(ConfigError, match=f"the recipe {recipe} has rules of C4"):
             Heuristics(recipe, words="chinese").decompose()

@@ -1,7 +1,5 @@
 """Find duplicates in any modality: hashes that tell which rows hold the same content.
 
-Text is compared by its words, so this is also where scripts without spaces are segmented; ``curator_text`` uses it.
-
 Importing this package only defines names; each is loaded from its module when first used.
 """
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from curator_dedup.minhash.stage import Minhash
     from curator_dedup.perceptual.workflow import PerceptualDeduplicationWorkflow
     from curator_dedup.semantic.workflow import SemanticDeduplicationWorkflow
-    from curator_dedup.word_segments import SEGMENTED, SpacedWords, check_segmenter, separate_words
 
 __version__ = "0.1.0"
 
@@ -35,11 +32,9 @@ _HOMES = {
     "minhash.stage": ("Minhash",),
     "perceptual.workflow": ("PerceptualDeduplicationWorkflow",),
     "semantic.workflow": ("SemanticDeduplicationWorkflow",),
-    "word_segments": ("SEGMENTED", "SpacedWords", "check_segmenter", "separate_words"),
 }
 
 __all__ = [
-    "SEGMENTED",
     "ContentHash",
     "ExactDeduplicationWorkflow",
     "FuzzyDeduplicationWorkflow",
@@ -47,11 +42,8 @@ __all__ = [
     "Minhash",
     "PerceptualDeduplicationWorkflow",
     "SemanticDeduplicationWorkflow",
-    "SpacedWords",
-    "check_segmenter",
     "find_exact_duplicates",
     "find_near_duplicates",
-    "separate_words",
 ]
 
 __getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -5,8 +5,9 @@ Importing this package only defines names; each is loaded from its module when f
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
     from curator_table.arrow.ipc import read_arrow, write_arrow
@@ -27,57 +28,49 @@ if TYPE_CHECKING:
     from curator_table.tar.writer import TarWriter
     from curator_table.types.column_types import find_types, join_types
     from curator_table.utf8_check import is_utf8
+    from curator_table.word_segments import SEGMENTED, SpacedWords, check_segmenter, separate_words
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "FORMATS": "formats",
-    "Format": "formats",
-    "ListTables": "list_tables",
-    "PAYLOAD_BYTES": "lines",
-    "ReadTable": "table_reader",
-    "Sample": "stages.sample",
-    "SelectColumns": "stages.select",
-    "TableReader": "table_reader",
-    "TableWriter": "table_writer",
-    "TarReader": "tar.reader",
-    "TarWriter": "tar.writer",
-    "Where": "stages.where",
-    "check_content": "foreign_content",
-    "find_types": "types.column_types",
-    "format_named": "formats",
-    "hash_numbers": "stages.sample",
-    "hash_text": "stages.sample",
-    "is_utf8": "utf8_check",
-    "join_types": "types.column_types",
-    "line_blocks": "lines",
-    "parse_condition": "stages.where",
-    "read_arrow": "arrow.ipc",
-    "read_csv": "csv.csv_files",
-    "read_jsonl": "json.jsonl",
-    "read_parquet": "parquet.parquet_files",
-    "row_keys": "stages.sample",
-    "shares_of": "stages.sample",
-    "write_arrow": "arrow.ipc",
-    "write_csv": "csv.csv_files",
-    "write_jsonl": "json.writer",
-    "write_parquet": "parquet.parquet_files",
+_HOMES = {
+    "arrow.ipc": ("read_arrow", "write_arrow"),
+    "csv.csv_files": ("read_csv", "write_csv"),
+    "foreign_content": ("check_content",),
+    "formats": ("FORMATS", "Format", "format_named"),
+    "json.jsonl": ("read_jsonl",),
+    "json.writer": ("write_jsonl",),
+    "lines": ("PAYLOAD_BYTES", "line_blocks"),
+    "list_tables": ("ListTables",),
+    "parquet.parquet_files": ("read_parquet", "write_parquet"),
+    "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"),
+    "stages.select": ("SelectColumns",),
+    "stages.where": ("Where", "parse_condition"),
+    "table_reader": ("ReadTable", "TableReader"),
+    "table_writer": ("TableWriter",),
+    "tar.reader": ("TarReader",),
+    "tar.writer": ("TarWriter",),
+    "types.column_types": ("find_types", "join_types"),
+    "utf8_check": ("is_utf8",),
+    "word_segments": ("SEGMENTED", "SpacedWords", "check_segmenter", "separate_words"),
 }
 
 __all__ = [
     "FORMATS",
     "PAYLOAD_BYTES",
+    "SEGMENTED",
     "Format",
     "ListTables",
     "ReadTable",
     "Sample",
     "SelectColumns",
+    "SpacedWords",
     "TableReader",
     "TableWriter",
     "TarReader",
     "TarWriter",
     "Where",
     "check_content",
+    "check_segmenter",
     "find_types",
     "format_named",
     "hash_numbers",
@@ -91,6 +84,7 @@ __all__ = [
     "read_jsonl",
     "read_parquet",
     "row_keys",
+    "separate_words",
     "shares_of",
     "write_arrow",
     "write_csv",
@@ -98,14 +92,4 @@ __all__ = [
     "write_parquet",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from curator_core.sdk import ColumnBytes
-    from curator_dedup.word_segments import SpacedWords
+    from curator_table import SpacedWords
 
 __all__ = ["find_near_duplicates", "similarity_of_pairs"]
 

@@ -32,7 +32,7 @@ from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import unique_pairs
 from curator_dedup.matching.workflow import MatchingWorkflow, pair_files
 from curator_dedup.minhash.scheme import MinhashScheme
-from curator_dedup.word_segments import check_segmenter
+from curator_table import check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from curator_dedup.matching.keyed_documents import WriteKeys
     from curator_dedup.matching.options import OutputMode
     from curator_dedup.matching.workflow import Pairs
-    from curator_dedup.word_segments import SpacedWords
+    from curator_table import SpacedWords
 
 __all__ = ["FuzzyDeduplicationWorkflow"]
 

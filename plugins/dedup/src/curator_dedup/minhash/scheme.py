@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from curator_core.sdk import ConfigError, DataError
-from curator_dedup.word_segments import SEGMENTED
+from curator_table import SEGMENTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_dedup.word_segments import SpacedWords
+    from curator_table import SpacedWords
 
 __all__ = ["SCHEME_KEY", "MinhashScheme"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import column_bytes
-from curator_dedup.word_segments import SEGMENTED, separate_words
+from curator_table import SEGMENTED, separate_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

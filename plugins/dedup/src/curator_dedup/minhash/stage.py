@@ -10,7 +10,7 @@ import pyarrow as pa
 from curator_core.sdk import ProcessingStage, TableBatch, column_bytes
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.minhash.signing import sign
-from curator_dedup.word_segments import SpacedWords, check_segmenter
+from curator_table import SpacedWords, check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

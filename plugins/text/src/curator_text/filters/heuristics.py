@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.sdk import CompositeStage, ConfigError, TableBatch
-from curator_dedup import SEGMENTED
+from curator_table import SEGMENTED
 from curator_text.metrics.word_counts import Words
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curator_core.sdk import check_range
-from curator_dedup import SpacedWords
+from curator_table import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import share
 from curator_text.metrics.surface import surface

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_dedup import SpacedWords
+from curator_table import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_positive, check_share
 from curator_text.metrics.nemo_ngrams import nemo_ngrams

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict, array_series
-from curator_dedup import check_segmenter
+from curator_table import check_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import check_range
-from curator_dedup import SpacedWords
+from curator_table import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.metrics.surface import surface
 

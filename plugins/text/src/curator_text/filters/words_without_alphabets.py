@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_dedup import SpacedWords
+from curator_table import SpacedWords
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.filters.share import check_share, share
 from curator_text.metrics.surface import surface

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from curator_core.sdk import array_series, derived, known_of
-from curator_dedup import SEGMENTED, separate_words
+from curator_table import SEGMENTED, separate_words
 from curator_text.metrics.text_bytes import text_bytes, text_bytes_of, text_pieces
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class MetricGroup:
         measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
             ``rows`` of what it is given.
         compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
-        words: A way to split text of a script without spaces (:data:`~curator_dedup.SEGMENTED`): what is
+        words: A way to split text of a script without spaces (:data:`~curator_table.SEGMENTED`): what is
             measured then is the text with spaces between its words. Any other leaves the text as it is.
     """
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from curator_dedup import SpacedWords
+    from curator_table import SpacedWords
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["nemo_ngrams"]

@@ -12,7 +12,7 @@ from curator_text.metrics.group import MetricGroup
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from curator_dedup import SpacedWords
+    from curator_table import SpacedWords
     from curator_text.metrics.text_bytes import TextBytes
 
 __all__ = ["SURFACE", "surface"]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.errors import MissingPackageError
-from curator_dedup import word_segments
-from curator_dedup.word_segments import SEGMENTED, check_segmenter, separate_words
+from curator_table import word_segments
+from curator_table.word_segments import SEGMENTED, check_segmenter, separate_words
 
 EXAMPLES = {
     "chinese": {
@@ -25,7 +25,7 @@ EXAMPLES = {
 NEEDED = {"chinese": ["rjieba"], "japanese": ["fugashi", "unidic_lite"], "thai": ["nlpo3", "pythainlp"]}
 INSTALLED = [
     pytest.param(
-        words, marks=pytest.mark.skipif(not all(map(find_spec, needed)), reason=f"needs curator-dedup[{words}]")
+        words, marks=pytest.mark.skipif(not all(map(find_spec, needed)), reason=f"needs curator-table[{words}]")
     )
     for words, needed in NEEDED.items()
 ]
@@ -70,4 +70,4 @@ def test_a_missing_package_is_named_with_the_line_to_install_it(monkeypatch, wor
     monkeypatch.setattr(word_segments, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=f"text.word_count with words: {words} needs the package") as caught:
         check_segmenter("text.word_count", words)
-    assert caught.value.fix == f"pip install 'curator-dedup[{words}]'"
+    assert caught.value.fix == f"pip install 'curator-table[{words}]'"

@@ -53,7 +53,7 @@ def check_segmenter(what: str, words: str) -> None:
     """
     for module, package in _PACKAGES.get(words, {}).items():
         if find_spec(module) is None:
-            raise MissingPackageError(f"{what} with words: {words}", package=package, pip=f"'curator-dedup[{words}]'")
+            raise MissingPackageError(f"{what} with words: {words}", package=package, pip=f"'curator-table[{words}]'")
 
 
 def separate_words(text: str, words: str) -> str:
