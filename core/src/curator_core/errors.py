@@ -33,6 +33,8 @@ __all__ = [
     "nearest",
 ]
 
+_SIMILAR = 0.6  # as difflib has it
+
 
 class CuratorError(Exception):
     """Base of all errors raised on purpose by curator.
@@ -174,13 +176,20 @@ class RunInterrupted(CuratorError):  # noqa: N818 - an interruption is not an er
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that look like ``name``.
+    """Return up to three known names that look like ``name``, the most similar first.
+
+    Of ``plugin.stage`` only the stage is compared: names of one plugin look alike for their beginning alone.
 
     >>> nearest("text.word_cuont", ["text.word_count", "text.read_jsonl"])
     ['text.word_count']
+    >>> nearest("text.embed_images", ["text.mean_length", "image.embed_image"])
+    ['image.embed_image']
     """
-    known = list(known)
-    matches = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    tail = name.rpartition(".")[2]
-    same_tail = [each for each in known if each.rpartition(".")[2] == tail and each not in matches]
-    return (matches + same_tail)[:3]
+    plugin, _, stage = name.rpartition(".")
+    alike = []
+    for each in known:
+        its_plugin, _, its_stage = each.rpartition(".")
+        similarity = difflib.SequenceMatcher(None, its_stage, stage).ratio()
+        if similarity >= _SIMILAR:
+            alike.append((-similarity, -difflib.SequenceMatcher(None, its_plugin, plugin).ratio(), each))
+    return [each for *_, each in sorted(alike)[:3]]

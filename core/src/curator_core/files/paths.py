@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import posixpath
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, nearest
+from curator_core.errors import ConfigError
 from curator_core.files.filesystems import full_url, is_local, open_filesystem, protocols
 from curator_core.files.local_files import (
     FoundFile,
@@ -305,7 +306,7 @@ def _nothing_matched(filesystem: AbstractFileSystem, asked: str, path: str, exte
     missing = path[len(parent) :].strip("/").partition("/")[0]
     what = f"no file matches {asked!r}" if _MAGIC & set(path) else f"{asked!r} does not exist"
     siblings = _names(filesystem, parent)
-    close = nearest(missing, siblings)
+    close = difflib.get_close_matches(missing, siblings)
     if close:
         hint = f"did you mean {' or '.join(repr(posixpath.join(parent, each)) for each in close)}?"
     elif siblings:

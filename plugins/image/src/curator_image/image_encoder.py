@@ -63,12 +63,11 @@ class ImageEncoderSettings:
 class ImageEncoder:
     """A vision model on its device, with the preparation of pictures that it was trained with.
 
-    Made by :meth:`load`, in the ``setup`` of a stage:
+    Made by :meth:`load`, in the ``setup`` of a stage::
 
-    >>> def setup(self, worker):  # doctest: +SKIP
-    ...     self._encoder = ImageEncoder.load(self.model, stage=self.name)
-    ...     self._encoder.encode([np.zeros((480, 640, 3), np.uint8)]).shape
-    (1, 512)
+        def setup(self, worker):
+            self._encoder = ImageEncoder.load(self.model, stage=self.name)
+            self._encoder.encode([np.zeros((480, 640, 3), np.uint8)]).shape  # (1, 512)
 
     Args:
         tower: The model.
