@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _SIMILAR = 0.6  # as difflib has it
+_NEARLY_EQUAL = 0.8  # for stages of another plugin
 
 
 class CuratorError(Exception):
@@ -190,6 +191,6 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     for each in known:
         its_plugin, _, its_stage = each.rpartition(".")
         similarity = difflib.SequenceMatcher(None, its_stage, stage).ratio()
-        if similarity >= _SIMILAR:
+        if similarity >= (_SIMILAR if its_plugin == plugin else _NEARLY_EQUAL):
             alike.append((-similarity, -difflib.SequenceMatcher(None, its_plugin, plugin).ratio(), each))
     return [each for *_, each in sorted(alike)[:3]]
