@@ -42,9 +42,10 @@ chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full d
 soak: $(INSTALLED) ## run the fault tests and simulations of very many seeds, which takes hours
 	$(RUN) -m pytest -m soak -rP --durations=10 $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
 
-lint: $(INSTALLED) ## check style and formatting
+lint: $(INSTALLED) ## check style, formatting, and which package may import which
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
+	$(VENV)/bin/lint-imports --no-cache
 
 format: $(INSTALLED) ## fix what the style checks can fix
 	$(RUN) -m ruff check --fix
