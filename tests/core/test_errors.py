@@ -4,13 +4,23 @@ import pytest
 
 from curator_core.errors import nearest
 
-STAGES = ["audio.vad", "image.word_count", "table.where", "text.read_jsonl", "text.word_blocklist", "text.word_count"]
+STAGES = [
+    "shout",
+    "toy.shout",
+    "audio.vad",
+    "image.word_count",
+    "table.where",
+    "text.read_jsonl",
+    "text.word_blocklist",
+    "text.word_count",
+]
 
 
 @pytest.mark.parametrize(
     ("name", "offered"),
     [
-        ("text.word_cuont", ["text.word_count", "image.word_count"]),
+        ("text.word_cuont", ["text.word_count"]),
+        ("shuot", ["shout"]),
         ("txt.read_jsonl", ["text.read_jsonl"]),
         ("core.where", ["table.where"]),
         ("word_count", ["image.word_count", "text.word_count"]),

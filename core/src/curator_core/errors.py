@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _SIMILAR = 0.6  # as difflib has it
-_NEARLY_EQUAL = 0.8  # for stages of another plugin
+_NEARLY_EQUAL = 0.8  # for stages of other plugins, offered where the one named has none that is similar
 
 
 class CuratorError(Exception):
@@ -187,10 +187,12 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     ['image.embed_image']
     """
     plugin, _, stage = name.rpartition(".")
-    alike = []
+    own, others = [], []
     for each in known:
         its_plugin, _, its_stage = each.rpartition(".")
         similarity = difflib.SequenceMatcher(None, its_stage, stage).ratio()
-        if similarity >= (_SIMILAR if its_plugin == plugin else _NEARLY_EQUAL):
-            alike.append((-similarity, -difflib.SequenceMatcher(None, its_plugin, plugin).ratio(), each))
-    return [each for *_, each in sorted(alike)[:3]]
+        if its_plugin == plugin and similarity >= _SIMILAR:
+            own.append((-similarity, each))
+        elif similarity >= _NEARLY_EQUAL:
+            others.append((-similarity, each))
+    return [each for _, each in sorted(own or others)[:3]]
