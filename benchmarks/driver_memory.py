@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, StreamingExecutor, Task, processing_stage
-from curator_core.tasks import FileSlice
+from curator_core.authoring.tasks import FileSlice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,7 +28,7 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-from curator_core.tasks import FileSlice
+from curator_core.authoring.tasks import FileSlice
 from curator_table import read_csv, read_jsonl, read_parquet, write_csv, write_jsonl, write_parquet
 
 

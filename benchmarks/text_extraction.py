@@ -98,7 +98,7 @@ def run_ours(pages: list[str], **parameters) -> dict:
 
     The CPU time of the process beside us is counted when it ends, so each round has a stage of its own.
     """
-    from curator_core.stage import WorkerInfo
+    from curator_core.authoring.stage import WorkerInfo
     from curator_text import DocumentBatch, ExtractHtml
 
     batch = DocumentBatch(data={"html": pages})

@@ -86,7 +86,7 @@ def measure(documents: list[tuple[str, str]], **parameters) -> dict[str, object]
     """Label the documents; return accuracy and documents per CPU second, the best of some rounds."""
     import pyarrow as pa
 
-    from curator_core.stage import WorkerInfo
+    from curator_core.authoring.stage import WorkerInfo
     from curator_text import DocumentBatch, LanguageId
 
     stage = LanguageId(**parameters)

@@ -32,7 +32,7 @@ import transformers
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from curator_core import Pipeline, StreamingExecutor
-from curator_core.planner import decompose
+from curator_core.plan.planner import decompose
 from curator_text import Classify, DocumentBatch, Embed, ReadJsonl, WriteParquet
 from curator_text.models.model_batches import TokenRows, length_batches
 

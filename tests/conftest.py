@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from curator_core import interrupts, redaction
+from curator_core.call import interrupts
+from curator_core.values import redaction
 
 # The Ray below stays up for tests of other things, whose pipelines are to run in this process all the same.
 os.environ["CURATOR_EXECUTOR"] = "local"

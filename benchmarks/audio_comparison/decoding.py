@@ -17,7 +17,7 @@ from engine_comparison.environments import Engine, EnvironmentUnavailableError, 
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
-from curator_core.tasks import TableBatch
+from curator_core.authoring.tasks import TableBatch
 
 if TYPE_CHECKING:
     from audio_comparison.prompts import Prompt

@@ -14,7 +14,7 @@ from engine_comparison.environments import EnvironmentUnavailableError, interpre
 
 from audio_comparison.decoding import LIBROSA, run_peer
 from curator_audio import AudioBatch, Quality, Vad
-from curator_core.stage import WorkerInfo
+from curator_core.authoring.stage import WorkerInfo
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curator_core.column_bytes import column_bytes
+from curator_core.authoring.column_bytes import column_bytes
 from dedup_comparison.measuring import best, megabytes, timed
 
 WARM = ["warm up the kernels, all of them, with more than five words"] * 2

@@ -21,9 +21,9 @@ from engine_comparison.workload import source_item
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curator_core.authoring.stage import WorkerInfo
     from curator_core.executors.base import Executor
-    from curator_core.result import RunResult
-    from curator_core.stage import WorkerInfo
+    from curator_core.run.result import RunResult
     from engine_comparison.cases import Case
     from engine_comparison.workload import Workload
 

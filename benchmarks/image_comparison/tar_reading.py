@@ -14,8 +14,8 @@ from pathlib import Path
 
 from engine_comparison.environments import Engine, EnvironmentUnavailableError, interpreter
 
+from curator_core.authoring.tasks import FileGroupTask, FileSlice
 from curator_core.files.limits import Limits
-from curator_core.tasks import FileGroupTask, FileSlice
 from curator_image import ReadTar
 from curator_table.tar.archive_bytes import open_archive
 from curator_table.tar.members import TarLimits, walk_members

@@ -18,7 +18,7 @@ _PROGRAM = """
 import time
 
 from curator_core.registry import make_stage
-from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.authoring.stage import NodeInfo, WorkerInfo
 
 for recipe in ("gopher", "c4", "fineweb", "nemo_english"):
     for stage in make_stage("text.heuristics", recipe=recipe).decompose():

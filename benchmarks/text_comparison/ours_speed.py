@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from text_peers.serving import serve
 
-from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_text import DocumentBatch
 from text_comparison.our_stages import heuristic_stages, quality_stages
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_text import DocumentBatch
 
 if TYPE_CHECKING:

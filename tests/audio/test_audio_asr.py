@@ -11,8 +11,8 @@ from tiny_models import ctc_model, whisper_model
 
 from curator_audio import Asr
 from curator_audio.speech.chunks import split_quietly
-from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.stage import WorkerInfo
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.values.errors import ConfigError, PipelineError, StageError
 
 SOUNDS = [babble(0.7, seed=seed) for seed in range(3)]
 

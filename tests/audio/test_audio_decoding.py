@@ -14,7 +14,7 @@ from curator_audio import Resample, SilenceFilter
 from curator_audio.sound.decoding import Span, decode_mono
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, DataError
+from curator_core.values.errors import ConfigError, DataError
 
 
 def mono(content, rate=16_000, span=None, **limits):

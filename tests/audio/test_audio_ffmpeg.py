@@ -15,7 +15,7 @@ from curator_audio.sound.decoding import Span, decode_mono
 from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import DataError
+from curator_core.values.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from curator_audio.audio_info import probe_audio
 from curator_audio.sound.decoding import Span, decode_mono
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import DataError
+from curator_core.values.errors import DataError
 
 RATE = 44_100
 FRAME = 1152

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curator_audio import AudioBatch, DurationFilter, ReadFolder
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError, PipelineError
+from curator_core.values.errors import ConfigError, PipelineError
 
 
 def record(path, seconds=1.0, rate=16_000, channels=1):

@@ -8,7 +8,7 @@ from recordings import decoded, encoded, tone
 
 from curator_audio import AudioBatch, ReadManifest, SilenceFilter
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 
 
 @pytest.fixture

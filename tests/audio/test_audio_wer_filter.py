@@ -8,7 +8,7 @@ from recordings import run
 from curator_audio import AudioBatch, WerFilter
 from curator_audio.speech.transcripts import normalise
 from curator_audio.speech.wer_filter import error_rate
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 
 
 def batch(*pairs, **names):

@@ -7,7 +7,7 @@ from recordings import FORMATS, batch_of, encoded, tone
 
 from curator_audio import ReadFolder, ReadManifest, Vad, WriteManifest
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 
 
 def lines_of(folder):

@@ -23,8 +23,8 @@ from peak_memory import peak_mib
 from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
+from curator_core.authoring.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
 from curator_core.files.compression import open_compressed
-from curator_core.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
 from curator_image import Probe, ReadFolder
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cut_hosts import HEAD, NoHostsError, hosts
 
-from curator_core.ledger.ledger_file import read_ledger
+from curator_core.run.ledger.ledger_file import read_ledger
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1500)]
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from curator_core.errors import CuratorError, LedgerError, OutputError
-from curator_core.faults import hooked
+from curator_core.files.faults import hooked
+from curator_core.values.errors import CuratorError, LedgerError, OutputError
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from worker_kills import Killer
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, Task
-from curator_core.run import RunState, stream_plan
+from curator_core.run.run import RunState, stream_plan
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

@@ -8,8 +8,8 @@ import shutil
 import fsspec
 import pytest
 
-from curator_core.errors import ConfigError, OutputError
-from curator_core.faults import FAULT_POINTS, FAULTS_VARIABLE, fault_point, hooked, is_hooked, parse_faults
+from curator_core.files.faults import FAULT_POINTS, FAULTS_VARIABLE, fault_point, hooked, is_hooked, parse_faults
+from curator_core.values.errors import ConfigError, OutputError
 
 FEW_FILES = 3  # two source tasks each: a first, some in the middle and a last, one of them with a bad record
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curator_core import EmptyTask, Pipeline, ProcessingStage, StreamingExecutor, Task
-from curator_core.ledger.ledger_file import read_ledger
+from curator_core.run.ledger.ledger_file import read_ledger
 
 pytestmark = pytest.mark.chaos
 SOURCES = 60

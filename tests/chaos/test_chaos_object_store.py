@@ -2,8 +2,8 @@
 
 import pytest
 
-from curator_core.errors import OutputError
-from curator_core.faults import hooked
+from curator_core.files.faults import hooked
+from curator_core.values.errors import OutputError
 
 pytestmark = [
     pytest.mark.chaos,
@@ -77,7 +77,7 @@ def test_output_of_input_that_is_gone_is_removed_from_the_store(bucket, make_wor
 
 def test_input_is_told_apart_by_its_etag(bucket, make_world, tmp_path):
     from curator_core import Pipeline
-    from curator_core.errors import ResumeError
+    from curator_core.values.errors import ResumeError
     from curator_text import ReadJsonl, WriteJsonl
 
     bucket.pipe_file("bucket/in/a.jsonl", b'{"text": "one"}\n')

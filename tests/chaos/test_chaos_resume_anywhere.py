@@ -9,11 +9,11 @@ from collections import Counter
 import pytest
 
 from curator_core import ActorPoolExecutor, LocalExecutor, RayDataExecutor, StreamingExecutor
-from curator_core.errors import CuratorError
-from curator_core.faults import hooked
-from curator_core.ledger import run_ledger
-from curator_core.ledger.ledger_file import read_ledger
-from curator_core.run import RunState, run_plan
+from curator_core.files.faults import hooked
+from curator_core.run.ledger import run_ledger
+from curator_core.run.ledger.ledger_file import read_ledger
+from curator_core.run.run import RunState, run_plan
+from curator_core.values.errors import CuratorError
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, TableBatch
-from curator_core.recording import report
+from curator_core.authoring.recording import report
 
 
 @dataclass

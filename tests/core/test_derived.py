@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Filter, LocalExecutor, Pipeline, TableBatch, Verdict
-from curator_core import derived as module
-from curator_core.derived import derived
+from curator_core.authoring import derived as module
+from curator_core.authoring.derived import derived
 
 calls: list[list[str]] = []
 

@@ -7,12 +7,12 @@ import pytest
 from memory_per_task import FEW, MANY, check_memory
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, Task, processing_stage
+from curator_core.authoring.tasks import FileSlice
+from curator_core.call.lineage import number_sources
 from curator_core.executors.streaming.model import Node, StepSpec
 from curator_core.executors.streaming.simulator import Simulation, StepModel
-from curator_core.ledger.descriptions import describe_output
-from curator_core.ledger.run_ledger import known_about
-from curator_core.lineage import number_sources
-from curator_core.tasks import FileSlice
+from curator_core.run.ledger.descriptions import describe_output
+from curator_core.run.ledger.run_ledger import known_about
 
 
 @processing_stage(name="pass_on")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from curator_core.errors import nearest
+from curator_core.values.errors import nearest
 
 STAGES = [
     "shout",

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.config import load_pipeline
+from curator_core.authoring.recording import BadRecord, report
+from curator_core.call.failure_limit import FEWEST_ROWS, FailureLimit
+from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.config.executors import make_executor
-from curator_core.errors import ConfigError, TooManyFailuresError
-from curator_core.failure_limit import FEWEST_ROWS, FailureLimit
-from curator_core.quarantine import QuarantineRecord
-from curator_core.recording import BadRecord, report
-from curator_core.stats import StageStats
+from curator_core.pipeline_file import load_pipeline
+from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError, TooManyFailuresError
+from curator_core.values.stats import StageStats
 
 
 class NoOdds(ProcessingStage[Task, Task]):
@@ -95,7 +96,7 @@ stages:
 executor: {{name: {name}, {options}}}
 """
     loaded = load_pipeline(text)
-    executor = make_executor(loaded.executor_name, loaded.executor_options)
+    executor = make_executor(loaded.executor_name, loaded.executor_options, registry=default_registry())
     assert (executor.on_error, executor.max_attempts) == ("skip", 2)
     assert (executor.max_failed_fraction, executor.quarantine_payload) == (0.05, False)
     (stage,) = loaded.pipeline.stages

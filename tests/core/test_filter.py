@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Filter, LocalExecutor, Pipeline, TableBatch, Verdict
-from curator_core.errors import StageError
+from curator_core.values.errors import StageError
 
 
 @dataclass

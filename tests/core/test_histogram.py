@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.histogram import Histogram
+from curator_core.values.histogram import Histogram
 
 numbers = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
 

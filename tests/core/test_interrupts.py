@@ -5,12 +5,13 @@ import sys
 
 import pytest
 
-from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task, interrupts
+from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
+from curator_core.call import interrupts
+from curator_core.call.interrupts import expect_no_interrupts, reraise_interrupt, watch_interrupts
+from curator_core.call.runner import StageRunner
 from curator_core.cli.interruption import stop_on_signal
-from curator_core.interrupts import expect_no_interrupts, reraise_interrupt, watch_interrupts
-from curator_core.run import RunState
-from curator_core.runner import StageRunner
-from curator_core.worker_state import WorkerState
+from curator_core.run.run import RunState
+from curator_core.run.worker_state import WorkerState
 
 
 def tasks():

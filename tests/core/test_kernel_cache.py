@@ -16,7 +16,7 @@ print(sums.total(10))
 """
 KERNEL = """
 from pathlib import Path
-from curator_core.kernel_cache import KernelCache
+from curator_core.authoring.kernel_cache import KernelCache
 cache = KernelCache("sums", Path(__file__).parent)
 @cache.kernel
 def total(count):

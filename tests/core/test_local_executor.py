@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
-from curator_core.errors import ConfigError, StageError
-from curator_core.filter import Filter, Verdict
-from curator_core.run import RunState
+from curator_core.authoring.filter import Filter, Verdict
+from curator_core.run.run import RunState
+from curator_core.values.errors import ConfigError, StageError
 
 
 class Numbers(ProcessingStage[EmptyTask, Task[int]]):

@@ -3,8 +3,8 @@
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.errors import StageError
-from curator_core.memory_pressure import is_out_of_memory, release_memory
+from curator_core.call.memory_pressure import is_out_of_memory, release_memory
+from curator_core.values.errors import StageError
 
 
 class OutOfMemoryError(RuntimeError):

@@ -17,9 +17,9 @@ from curator_core import (
     Verdict,
     processing_stage,
 )
-from curator_core.errors import CuratorError, PipelineError, UnknownNameError
-from curator_core.planner import build_plan, decompose
-from curator_core.stage_types import task_types
+from curator_core.authoring.stage_types import task_types
+from curator_core.plan.planner import build_plan, decompose
+from curator_core.values.errors import CuratorError, PipelineError, UnknownNameError
 
 
 class Source(ProcessingStage[EmptyTask, TableBatch]):

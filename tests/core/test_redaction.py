@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import redaction
-from curator_core.errors import ConfigError, DataError
-from curator_core.redaction import MASK, RedactingFormatter, hide, is_sensitive_name, redact, redact_values
+from curator_core.values import redaction
+from curator_core.values.errors import ConfigError, DataError
+from curator_core.values.redaction import MASK, RedactingFormatter, hide, is_sensitive_name, redact, redact_values
 
 SECRET = st.text(string.ascii_letters + string.digits + "%+.~-_", min_size=6, max_size=30).map(lambda text: f"Zq{text}")
 WORDS = st.lists(st.sampled_from(["cannot", "open", "the", "file", "at", "line", "5:", "(torn)", "max_tokens=512"]))

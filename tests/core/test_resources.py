@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Resources
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from curator_core import TableBatch
-from curator_core.derived import derived
-from curator_core.errors import DataError
-from curator_core.recording import Recording
-from curator_core.row_outcomes import keep_readable
+from curator_core.authoring.derived import derived
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.row_outcomes import keep_readable
+from curator_core.values.errors import DataError
 
 
 def test_what_was_computed_of_the_readable_rows_is_not_computed_again():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.errors import ConfigError, StageError
-from curator_core.recording import BadRecord, report
+from curator_core.authoring.recording import BadRecord, report
+from curator_core.values.errors import ConfigError, StageError
 
 
 class Flaky(ProcessingStage):

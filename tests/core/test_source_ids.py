@@ -5,13 +5,15 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import FileGroupTask, Task, source_ids, source_order
-from curator_core import outputs as outputs_module
-from curator_core.ledger.known_sources import KnownSources
-from curator_core.outputs import Outputs
-from curator_core.source_ids import SourceIds
-from curator_core.source_order import SourceOrder, child_numbers, in_order
-from curator_core.tasks import source_id
+from curator_core import FileGroupTask, Task
+from curator_core.authoring.tasks import source_id
+from curator_core.run import outputs as outputs_module
+from curator_core.run import source_order
+from curator_core.run.ledger.known_sources import KnownSources
+from curator_core.run.outputs import Outputs
+from curator_core.run.source_order import SourceOrder, child_numbers, in_order
+from curator_core.values import source_ids
+from curator_core.values.source_ids import SourceIds
 
 DIGESTS = st.integers(0, 2**64 - 1).map(lambda number: f"{number:016x}")
 ODD = st.sampled_from(["", "007", "0-5", "3f2a9c0d11e4b7a6x2", "3F2A9C0D11E4B7A6", "1234567890123456", "²", "+5"])

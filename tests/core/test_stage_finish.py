@@ -5,7 +5,7 @@ import json
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, Task
-from curator_core.errors import StageError
+from curator_core.values.errors import StageError
 
 
 class Tally(ProcessingStage[Task, Task]):

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from curator_core import EmptyTask, FileGroupTask, TableBatch, Task
-from curator_core.errors import StageError, UnknownNameError
-from curator_core.redaction import hide
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, FileSlice
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, FileSlice
+from curator_core.values.errors import StageError, UnknownNameError
+from curator_core.values.redaction import hide
 
 
 @pytest.mark.parametrize(

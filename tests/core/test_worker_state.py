@@ -3,9 +3,9 @@
 import pickle
 
 from curator_core import ProcessingStage, Task
-from curator_core.run import RunState
-from curator_core.runner import StageRunner
-from curator_core.worker_state import WorkerState
+from curator_core.call.runner import StageRunner
+from curator_core.run.run import RunState
+from curator_core.run.worker_state import WorkerState
 
 
 class OnlyEven(ProcessingStage):

@@ -1,7 +1,7 @@
 import pytest
 
 from curator_core import Pipeline, ProcessingStage, Task, Workflow
-from curator_core.errors import CuratorError, StageError, UnknownNameError
+from curator_core.values.errors import CuratorError, StageError, UnknownNameError
 from curator_core.workflow import WorkflowStep
 
 

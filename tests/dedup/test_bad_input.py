@@ -9,8 +9,8 @@ import pytest
 from known_duplicates import Documents, duplicates
 
 from curator_core import LocalExecutor
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.authoring.column_bytes import column_bytes
+from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_dedup import ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
 from curator_dedup.minhash.scheme import MinhashScheme

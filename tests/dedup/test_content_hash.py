@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import StageError, UnknownNameError
+from curator_core.values.errors import StageError, UnknownNameError
 from curator_dedup import ContentHash
 from curator_dedup.content_hash import hash_rows
 

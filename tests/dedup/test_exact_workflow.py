@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_duplicates import Documents, duplicates, ids_in
 
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import ConfigError
+from curator_core.authoring.column_bytes import column_bytes
+from curator_core.values.errors import ConfigError
 from curator_dedup import ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow
 from curator_dedup.exact.hashing import hash_values
 

@@ -10,7 +10,7 @@ import pytest
 from known_duplicates import Documents, duplicates, ids_in, jaccard, make_texts
 
 from curator_core import LocalExecutor, StreamingExecutor
-from curator_core.errors import ConfigError, CuratorError
+from curator_core.values.errors import ConfigError, CuratorError
 from curator_dedup import FuzzyDeduplicationWorkflow
 
 SMALL = {"num_bands": 20, "minhashes_per_band": 5}  # finds nearly all pairs over 0.8

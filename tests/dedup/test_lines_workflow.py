@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_duplicates import Documents
 
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import ConfigError
+from curator_core.authoring.column_bytes import column_bytes
+from curator_core.values.errors import ConfigError
 from curator_dedup import LineDeduplicationWorkflow
 from curator_dedup.kernels.segments import split_segments, without_segments
 

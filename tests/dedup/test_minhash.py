@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import TableBatch
-from curator_core.column_bytes import column_bytes
-from curator_core.errors import ConfigError, DataError
+from curator_core.authoring.column_bytes import column_bytes
+from curator_core.values.errors import ConfigError, DataError
 from curator_dedup import Minhash
 from curator_dedup.kernels.jaccard import jaccard_of_pairs
 from curator_dedup.kernels.shingles import powers_of_base

@@ -8,7 +8,7 @@ import pytest
 from known_duplicates import duplicates
 
 from curator_core import TableBatch
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_dedup import PerceptualDeduplicationWorkflow
 from curator_dedup.perceptual.write_hashes import perceptual_hashes
 

@@ -7,7 +7,7 @@ import pytest
 from known_duplicates import Documents, duplicates
 
 from curator_core import Pipeline
-from curator_core.errors import ConfigError, DataError, MissingPackageError, PipelineError
+from curator_core.values.errors import ConfigError, DataError, MissingPackageError, PipelineError
 from curator_dedup import FuzzyDeduplicationWorkflow, Minhash, find_near_duplicates
 from curator_dedup.minhash.scheme import SCHEME_KEY, MinhashScheme
 from curator_table import word_segments

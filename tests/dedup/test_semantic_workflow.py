@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from known_duplicates import duplicates
 
 from curator_core import TableBatch
-from curator_core.errors import ConfigError, CuratorError, StageError
+from curator_core.values.errors import ConfigError, CuratorError, StageError
 from curator_dedup import SemanticDeduplicationWorkflow
 from curator_dedup.semantic.vectors import unit_vectors
 

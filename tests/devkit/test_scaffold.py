@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_devkit.scaffold import new_plugin
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from curator_core import Pipeline, Resources, processing_stage
 from curator_core.cli import main
-from curator_core.config import load_pipeline
 from curator_core.config.executors import executor_class, short_names
-from curator_core.config.signature import parameters_of
 from curator_core.executors.default import default_executor
 from curator_core.executors.streaming.metrics import COUNTERS, GAUGES
+from curator_core.parameters.signature import parameters_of
+from curator_core.pipeline_file import load_pipeline
 from curator_core.registry import default_registry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "executors.md").read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def write_events(run_dir):
     from curator_core.executors.streaming.monitor import Monitor
     from curator_core.executors.streaming.session import step_spec
     from curator_core.executors.streaming.simulator import Simulation, StepModel
-    from curator_core.run import RunState
+    from curator_core.run.run import RunState
 
     state = RunState(run_dir)
     steps = load_pipeline("score.yaml").build(check_inputs=False).steps

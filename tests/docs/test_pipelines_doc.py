@@ -5,10 +5,10 @@ import re
 import pytest
 from doc_page import DocPage, matches
 
+from curator_core.authoring.stage import ProcessingStage
 from curator_core.cli import main
 from curator_core.cli.command_table import BUILT_IN
-from curator_core.config import load_pipeline
-from curator_core.stage import ProcessingStage
+from curator_core.pipeline_file import load_pipeline
 
 PAGE = DocPage("pipelines.md")
 

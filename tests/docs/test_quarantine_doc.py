@@ -6,9 +6,9 @@ from dataclasses import fields
 import pytest
 from doc_page import DocPage, matches
 
+from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.cli import main
-from curator_core.quarantine import QuarantineRecord
-from curator_core.quarantine.folder import QuarantineFolder
+from curator_core.run.quarantine.folder import QuarantineFolder
 
 PAGE = DocPage("quarantine.md")
 

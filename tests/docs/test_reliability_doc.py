@@ -6,7 +6,7 @@ import pytest
 from doc_page import DocPage, matches
 
 from curator_core.cli import main
-from curator_core.faults import FAULT_POINTS
+from curator_core.files.faults import FAULT_POINTS
 
 PAGE = DocPage("reliability.md")
 

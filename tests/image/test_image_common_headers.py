@@ -11,7 +11,7 @@ from picture_files import encoded
 from PIL import Image
 
 from curator_core import TableBatch
-from curator_core.errors import ConfigError, DataError
+from curator_core.values.errors import ConfigError, DataError
 from curator_image import AspectFilter
 from curator_image.common_headers import read_common_header, read_jpeg_frame
 from curator_image.decoding import decode_rgb

@@ -11,7 +11,7 @@ from picture_files import encoded, scene
 from PIL import Image, ImageCms, ImageOps
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import DataError
+from curator_core.values.errors import DataError
 from curator_image import ImageBatch, Phash, Probe, QualityFilter, ReadFolder, ReadTar, WriteTar, decoding, heif
 from curator_image.decoding import decode_grey, decode_rgb
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_vision_models import SIDE, WIDTHS, vision_model
 
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
 
 

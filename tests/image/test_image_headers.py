@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, DataError, StageError, UnknownNameError
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.values.errors import ConfigError, DataError, StageError, UnknownNameError
 from curator_image import ImageBatch, Probe, SizeFilter
 from curator_image.headers import ImageHeader, read_header
 

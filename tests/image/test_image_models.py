@@ -6,7 +6,7 @@ from picture_files import encoded, scene
 from tiny_vision_models import vision_model
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_image import Embed, ImageBatch, ImageEncoder, Nsfw
 from curator_image.nudity_model import INPUT_SIDE, LABELS, prepared
 

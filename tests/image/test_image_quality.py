@@ -9,9 +9,9 @@ from picture_files import blurred, encoded, scene
 from PIL import Image, ImageEnhance
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.derived import known_of
-from curator_core.errors import ConfigError
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.authoring.derived import known_of
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.values.errors import ConfigError
 from curator_image import ImageBatch, Phash, QualityFilter
 from curator_image.headers import MAX_PIXELS
 from curator_image.phash import perceptual_hashes

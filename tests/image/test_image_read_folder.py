@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 from curator_image import ImageBatch, Probe, ReadFolder, SizeFilter
 
 

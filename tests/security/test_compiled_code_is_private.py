@@ -8,8 +8,8 @@ from pathlib import Path
 import numba
 import pytest
 
-from curator_core.kernel_cache import KernelCache
-from curator_core.private_folders import why_not_private
+from curator_core.authoring.kernel_cache import KernelCache
+from curator_core.files.private_folders import why_not_private
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no owners and modes of this kind")
 # Where the kernels of two plugins are kept.

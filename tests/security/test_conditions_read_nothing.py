@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curator_core import TableBatch
 from curator_core.cli import main
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_table.stages.scalar_sql import (
     FUNCTIONS,
     MAX_COMPUTED_ITEMS,

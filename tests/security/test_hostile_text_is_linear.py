@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from curator_core import secret_shapes
-from curator_core.redaction import MASK, redact
+from curator_core.values import secret_shapes
+from curator_core.values.redaction import MASK, redact
 from curator_text.code.html_text import _TextCounter, text_length
 from curator_text.extraction import charset
 from curator_text.llm.score_reading import ScoreReader

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curator_core.config.signature import parameters_of
+from curator_core.parameters.signature import parameters_of
 from curator_core.registry import default_registry
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ WIRE = {
         "executors/shipping.py",
         "executors/streaming/chunk_codec.py",
         "executors/task_packs.py",
-        "outputs.py",  # in the memory of one process
+        "run/outputs.py",  # in the memory of one process
     )
 } | {
     f"plugins/devkit/src/curator_devkit/testing/{name}.py"
@@ -27,7 +27,7 @@ WIRE = {
 }
 # These hand on what a user may allow for one stage, by a parameter that is off unless set.
 ALLOWED_BY_PARAMETER = {
-    "core/src/curator_core/models/pretrained.py",
+    "core/src/curator_core/authoring/models/pretrained.py",
     *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed", "token_model")),
     "plugins/audio/src/curator_audio/speech/asr.py",
     *(f"plugins/image/src/curator_image/{name}.py" for name in ("embed", "image_encoder")),

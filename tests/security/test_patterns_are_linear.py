@@ -70,11 +70,11 @@ SAFE = {
     "curator_text.reading.hf_layout._SHARD": "matched once with the name of a file",
     "curator_text.code.python_comments._LITERAL_OR_COMMENT": "only used on text that parses: all literals end",
     "curator_core.authoring.file_keys._URL": "matched once with the name of a file",
-    "curator_core.config.docstrings._ENTRY": "matched once with a line of a docstring, of code that is trusted to run",
-    "curator_core.config.variables._REFERENCE": "the first reference without an end is an error, at which all stops",
+    "curator_core.parameters.docstrings._ENTRY": "matched once with a line of a docstring, of trusted code",
+    "curator_core.parameters.references.REFERENCE": "the first reference without an end is an error, where all stops",
     "curator_core.files.locations._HOST": ONCE,
     "curator_core.files.locations._BUCKET": ONCE,
-    "curator_core.secret_shapes._WEB_TOKEN": "reads on from an eyJ only where the dot behind the run has been seen",
+    "curator_core.values.secret_shapes._WEB_TOKEN": "reads on from an eyJ only where a dot follows the run",
     "curator_core.registry.declarations._OBJECT_TARGET": ONCE,
     "curator_table.stages.scalar_sql._TOKEN": "a comment or text without an end is an error, at which all stops",
 }
@@ -129,7 +129,7 @@ def all_patterns():
 def test_no_pattern_backtracks_without_bound():
     patterns = all_patterns()
     assert "curator_text.privacy.account_numbers._IBAN" in patterns
-    assert "curator_core.secret_shapes._PATTERNS.0.0" in patterns
+    assert "curator_core.values.secret_shapes._PATTERNS.0.0" in patterns
     wrong = {name: (superlinear(each) or superlinear(each, whole=True)) for name, each in patterns.items()}
     wrong = {name: why for name, why in wrong.items() if why}
     assert {name: why for name, why in wrong.items() if name not in SAFE} == {}

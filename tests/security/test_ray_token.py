@@ -4,8 +4,8 @@ import stat
 
 import pytest
 
-from curator_core.errors import ClusterError
 from curator_core.executors.ray_token import make_token_private
+from curator_core.values.errors import ClusterError
 
 
 def mode(path):

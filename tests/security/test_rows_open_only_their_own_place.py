@@ -15,7 +15,7 @@ from web_server import web_server
 
 from curator_audio import ReadManifest, Resample, SilenceFilter, WriteManifest
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_image import ReadTar
 from curator_text import ReadArrow, ReadCsv, ReadJsonl, ReadParquet
 from curator_video import MotionFilter, SampleFrames, SplitFixed, WriteClips
@@ -176,7 +176,7 @@ def test_a_sidecar_in_an_archive_cannot_name_files_elsewhere(corpus):
 
 
 def test_a_retry_checks_rows_again(corpus, tmp_path):
-    from curator_core.quarantine.retry import retry_quarantined
+    from curator_core.quarantine_retry import retry_quarantined
 
     manifest = jsonl(corpus / "m.jsonl", {"uri": str(corpus.parent / "private" / "a.wav")})
     pipeline = Pipeline(stages=[ReadJsonl(manifest), SilenceFilter(bytes_field=None)])

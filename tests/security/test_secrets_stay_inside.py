@@ -12,16 +12,16 @@ import textwrap
 import pytest
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
+from curator_core.authoring.recording import BadRecord, report
 from curator_core.cli import main
 from curator_core.cli.preview_rows import preview_plan
-from curator_core.config import load_pipeline
-from curator_core.config.dump import dump_pipeline
-from curator_core.config.secret_values import identity_of_values
-from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
-from curator_core.ledger.run_ledger import RunLedger, SourceReport
-from curator_core.recording import BadRecord, report
-from curator_core.redaction import hide, redact
+from curator_core.parameters.secret_values import identity_of_values
+from curator_core.pipeline_file import load_pipeline
+from curator_core.plan.dump import dump_pipeline
 from curator_core.registry import default_registry
+from curator_core.run.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.run.ledger.run_ledger import RunLedger, SourceReport
+from curator_core.values.redaction import hide, redact
 from curator_text import ReadJsonl
 
 PASSWORD, SIGNATURE, TOKEN = "hunter2", "Zm9vYmFyYmF6", "tok-5f3c9a"
@@ -181,7 +181,7 @@ def test_a_preview_of_a_stage_that_fails_leaks_nothing(tmp_path):
 def test_secrets_that_came_from_nowhere_are_masked_in_the_plan_and_kept_in_the_pipeline(vault):
     text = PIPELINE.replace("${URL}", URL).replace("${API_KEY}", TOKEN)
     pipeline = load_pipeline(text).pipeline
-    assert leaked(dump_pipeline(pipeline, hide_secrets=True)) == []
+    assert leaked(dump_pipeline(pipeline, registry=default_registry(), hide_secrets=True)) == []
     assert leaked(pipeline.to_yaml()) == [PASSWORD, SIGNATURE, TOKEN], "the user asked for the pipeline itself"
 
 
@@ -189,7 +189,7 @@ def test_values_of_variables_are_written_as_variables_and_read_back(monkeypatch)
     monkeypatch.setenv("COLUMN", "body")
     text = 'version: 1\nstages:\n  - table.select: {keep: ["${COLUMN}", "$$x", "body2", "${OTHER:-id}"]}\n'
     pipeline = load_pipeline(text).pipeline
-    for dumped in (dump_pipeline(pipeline, hide_secrets=True), pipeline.to_yaml()):
+    for dumped in (dump_pipeline(pipeline, registry=default_registry(), hide_secrets=True), pipeline.to_yaml()):
         assert "${COLUMN}" in dumped
         assert "$$x" in dumped
         assert "- id" in dumped, "the default stands in the file"
@@ -200,7 +200,7 @@ def test_paths_and_numbers_from_variables_are_written_out(monkeypatch):
     monkeypatch.setenv("ROOT", "/data/corpus-7")
     monkeypatch.setenv("SHARE", "0.4321")
     text = 'version: 1\nstages:\n  - text.read_jsonl: {paths: "${ROOT}/x"}\n  - table.sample: {share: "${SHARE}"}\n'
-    dumped = dump_pipeline(load_pipeline(text).pipeline, hide_secrets=True)
+    dumped = dump_pipeline(load_pipeline(text).pipeline, registry=default_registry(), hide_secrets=True)
     assert "/data/corpus-7/x" in dumped
     assert "0.4321" in dumped
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from curator_core.errors import MissingPackageError
+from curator_core.authoring.stage import CompositeStage, columns_of
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 from curator_core.registry import default_registry
-from curator_core.stage import CompositeStage, columns_of
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.values.errors import MissingPackageError
 from curator_devkit.testing.check import CheckSkipped
 from curator_devkit.testing.subjects import StageSubject
 from curator_devkit.testing.trial import prepared, process

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from curator_core.cli import main
 from curator_core.cli.progress import show_progress
 from curator_core.registry import default_registry
-from curator_core.run import RunState
-from curator_core.terminal_text import visible, visible_line
+from curator_core.run.run import RunState
+from curator_core.values.terminal_text import visible, visible_line
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\r\x9b31m\x7f[red]x[/red][link=http://x]y[/link]\udcff\u2028\t"
 WHOLE_EVIL = EVIL.replace("\udcff", "")  # without half a character, which cannot be written down
@@ -48,7 +48,7 @@ STAGES = """
     import sys
     from dataclasses import dataclass
     from curator_core import EmptyTask, Filter, ProcessingStage, TableBatch, Verdict
-    from curator_core.errors import DataError
+    from curator_core.values.errors import DataError
 
     EVIL = {evil!r}
 

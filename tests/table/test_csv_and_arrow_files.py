@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.errors import DataError
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table import read_arrow, read_csv, write_arrow, write_csv
 
 

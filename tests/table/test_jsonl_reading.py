@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curator_core.authoring.recording import Recording
 from curator_core.authoring.splitting import plan_slices
-from curator_core.errors import DataError
+from curator_core.authoring.tasks import FileSlice
 from curator_core.files.limits import Limits
 from curator_core.files.paths import FileEntry
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table import read_jsonl
 from curator_table.json.fast_parser import FastParser
 

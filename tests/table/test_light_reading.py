@@ -7,7 +7,7 @@ import sys
 PROGRAM = """
 import sys
 from curator_table import read_jsonl
-from curator_core.tasks import FileSlice
+from curator_core.authoring.tasks import FileSlice
 assert sum(table.num_rows for table in read_jsonl(FileSlice(sys.argv[1]))) == 3
 print("pandas" in sys.modules)
 """

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core.authoring.joining import join_tables
-from curator_core.errors import DataError
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.tasks import FileSlice
 from curator_core.files.limits import Limits
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table.arrow.claims import (
     _BATCH_COMPRESSION,
     _MESSAGE_BODY_BYTES,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.errors import DataError
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.tasks import FileSlice
 from curator_core.files.paths import FileEntry
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table import FORMATS, read_parquet, write_parquet
 from curator_table.parquet.parquet_files import parquet_group_sizes
 from curator_table.parquet.row_group_faults import row_group_faults

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from curator_core.authoring.folder_reader import FolderReader
-from curator_core.errors import ConfigError, StageError, UnknownNameError
-from curator_core.recording import Recording
-from curator_core.stage import NodeInfo, WorkerInfo
-from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.stage import NodeInfo, WorkerInfo
+from curator_core.authoring.tasks import EmptyTask, FileGroupTask, TableBatch
+from curator_core.values.errors import ConfigError, StageError, UnknownNameError
 from curator_table import ListTables, ReadTable, TableReader, TableWriter
 
 

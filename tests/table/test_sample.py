@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_table.stages.sample import Sample, hash_numbers, hash_text
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.errors import DataError
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table import read_arrow, read_parquet, write_arrow, write_parquet
 from curator_table.seal import PARQUET_FOOTER, SealedFile, SealingFile
 

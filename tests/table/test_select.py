@@ -1,7 +1,7 @@
 import pytest
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch
-from curator_core.errors import ConfigError, PipelineError, StageError, UnknownNameError
+from curator_core.values.errors import ConfigError, PipelineError, StageError, UnknownNameError
 from curator_table.stages.select import SelectColumns
 
 BATCH = {"a": [1], "b": [2], "c": [3], "_source": ["f"], "_row": [0]}

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError
 from curator_core.files.compression import open_compressed
+from curator_core.values.errors import PipelineError
 from curator_table.stages.select import SelectColumns
 from curator_table.tar.headers import parse_header
 from curator_table.tar.reader import TarReader

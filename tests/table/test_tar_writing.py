@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.authoring.file_keys import extension_of_uri, key_of_uri
-from curator_core.errors import ConfigError, StageError, UnknownNameError
+from curator_core.values.errors import ConfigError, StageError, UnknownNameError
 from curator_table.tar.member_names import checked_key
 from curator_table.tar.reader import TarReader
 from curator_table.tar.writer import TarWriter

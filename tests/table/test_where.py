@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError, DataError, UnknownNameError
-from curator_core.stage import WorkerInfo
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.values.errors import ConfigError, DataError, UnknownNameError
 from curator_table.stages.where import Where
 
 BATCH = {"lang": ["en", "de", None, "en"], "score": [0.9, 0.8, 0.7, None], "n": [1, 2, 3, 4]}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.errors import MissingPackageError
+from curator_core.values.errors import MissingPackageError
 from curator_table import word_segments
 from curator_table.word_segments import SEGMENTED, check_segmenter, separate_words
 

@@ -12,7 +12,7 @@ import pytest
 from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
-from curator_core.tasks import TableBatch
+from curator_core.authoring.tasks import TableBatch
 from curator_table import write_arrow, write_parquet
 
 GOOD = b'{"text": "good"}\n'

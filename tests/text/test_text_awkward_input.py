@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from curator_core import Pipeline
-from curator_core.errors import StageError
 from curator_core.registry import make_stage
+from curator_core.values.errors import StageError
 from curator_text import DocumentBatch, ReadJsonl
 
 RECIPES = ("gopher", "c4", "fineweb", "nemo_english")

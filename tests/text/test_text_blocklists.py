@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_text import DocumentBatch, Length, PornographicUrls, Regex, Substring, UrlBlocklist, WordBlocklist
 
 TEXTS = st.lists(

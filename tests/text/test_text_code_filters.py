@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import curator_text
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_text import DocumentBatch
 from curator_text.code.html_text import text_length, text_share
 from curator_text.code.python_comments import comment_share

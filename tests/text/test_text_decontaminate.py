@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_text import CountContamination, Decontaminate, DocumentBatch, ReadJsonl, RemoveContamination
 from curator_text.privacy.reference_index import build_index
 from curator_text.privacy.word_characters import normal_words

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, StageError
-from curator_core.recording import Recording
+from curator_core.authoring.recording import Recording
+from curator_core.values.errors import ConfigError, StageError
 from curator_text import DocumentBatch, ExtractHtml, HtmlToText
 
 WORDS = "The mountains were covered with snow, and the people who lived in the valley had not seen the road for weeks."

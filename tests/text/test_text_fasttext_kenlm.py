@@ -5,8 +5,8 @@ import pytest
 from tiny_text_models import fasttext_model_file, language_model_file
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, PipelineError, StageError
 from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import DocumentBatch, FasttextClassify, FastTextQuality, Perplexity
 
 ENGLISH = "The weather was fine, and so we\nwalked along the river for an hour."

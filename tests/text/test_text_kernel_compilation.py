@@ -10,7 +10,7 @@ import json, sys
 import pyarrow as pa
 
 from curator_core.registry import make_stage
-from curator_core.stage import NodeInfo, WorkerInfo
+from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_text import DocumentBatch
 
 texts = ["One line.\\n\\nAnother one, with more words than the first.", None, "", "caf\\u00e9 \\u4e2d\\u6587 " * 50]

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from curator_core import Pipeline
-from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.recording import Recording
+from curator_core.authoring.recording import Recording
+from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import DocumentBatch, LanguageId
 
 TEXTS = {

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
-from curator_core.errors import ConfigError, StageError
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.values.errors import ConfigError, StageError
 from curator_text import DocumentBatch, Llm
 from curator_text.llm import retry_delays
 from curator_text.llm.prompt_template import PromptTemplate

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_text import (
     DocumentBatch,
     Partition,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from curator_core import Pipeline, Resources, StreamingExecutor
-from curator_core.planner import decompose
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.tasks import TableBatch
+from curator_core.plan.planner import decompose
 from curator_text import DocumentBatch, Embed
 
 WORKERS = 8

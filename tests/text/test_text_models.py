@@ -21,10 +21,10 @@ from tiny_text_models import (
 )
 
 from curator_core import LocalExecutor, Pipeline, Resources
-from curator_core.errors import ConfigError, CuratorError, PipelineError, StageError
-from curator_core.models.torch_device import choose_device, may_use_gpu
-from curator_core.planner import decompose
-from curator_core.stage import WorkerInfo
+from curator_core.authoring.models.torch_device import choose_device, may_use_gpu
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.plan.planner import decompose
+from curator_core.values.errors import ConfigError, CuratorError, PipelineError, StageError
 from curator_text import Classify, DocumentBatch, Embed, Tokenize
 from curator_text.models.model_batches import TokenRows, length_batches
 

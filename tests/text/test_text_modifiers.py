@@ -10,7 +10,7 @@ from ftfy.badness import BADNESS_RE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_text import (
     DocumentBatch,
     FasttextLabel,

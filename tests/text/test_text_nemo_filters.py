@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import curator_text
 from curator_core import TableBatch
-from curator_core.errors import ConfigError, StageError
-from curator_core.recording import Recording
+from curator_core.authoring.recording import Recording
+from curator_core.values.errors import ConfigError, StageError
 from curator_text import DocumentBatch
 from curator_text.filters.rule_filter import RuleFilter
 from curator_text.kernels import surface_tables

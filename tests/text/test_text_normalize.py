@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import StageError
+from curator_core.values.errors import StageError
 from curator_text import DocumentBatch, Normalize
 from curator_text.modifiers.normalize import NOT_SURELY_NFC
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError, ResumeError
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import TableBatch
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.tasks import TableBatch
+from curator_core.values.errors import PipelineError, ResumeError
 from curator_text import Blend, ReadCsv, ReadHf, ReadJsonl, ReadParquet, WriteJsonl, WriteParquet
 from curator_text.mixing.blend import BlendSource
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
+from curator_core.authoring.recording import Recording
 from curator_core.cli import main
-from curator_core.errors import ConfigError
-from curator_core.recording import Recording
+from curator_core.values.errors import ConfigError
 from curator_text import C4Quality, FinewebQuality, GopherQuality, GopherRepetition, Heuristics
 
 PROSE = (

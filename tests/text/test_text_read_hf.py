@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 from curator_text import ReadHf, WordCount
 
 

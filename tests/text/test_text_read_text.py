@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_text import DocumentBatch, ReadText
 
 LINES = ["first line", "zweite Zeile: Größe", "三行目", "last"]

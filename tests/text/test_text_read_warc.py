@@ -8,8 +8,8 @@ import zlib
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
 from curator_core.files.compression import zstd_module
+from curator_core.values.errors import ConfigError
 from curator_text import DocumentBatch, ReadWarc
 
 PAGE = "<html><title>{0}</title><p>Größe {0}</p></html>"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, make_stage
-from curator_core.errors import ConfigError, PipelineError
+from curator_core.values.errors import ConfigError, PipelineError
 from curator_text import (
     DocumentBatch,
     Normalize,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_text import DocumentBatch, RedactPii
 from curator_text.privacy.account_numbers import has_luhn_digit
 

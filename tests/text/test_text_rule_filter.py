@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from curator_core import TableBatch
-from curator_core.errors import StageError
-from curator_core.recording import Recording
+from curator_core.authoring.recording import Recording
+from curator_core.values.errors import StageError
 from curator_text.filters.rule_filter import Rule, RuleFilter
 from curator_text.metrics.group import MetricGroup
 

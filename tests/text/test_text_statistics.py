@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
 from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError
 from curator_text import (
     DocumentBatch,
     ReadJsonl,

@@ -10,8 +10,8 @@ from tiny_text_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_
 from tokenizers import Tokenizer
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.stage import WorkerInfo
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import CountTokens, DocumentBatch, TokenCount, Tokenize, TokenizerFertility
 from curator_text.models import token_encoder
 

@@ -10,9 +10,9 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.faults import hooked
-from curator_core.recording import Recording
+from curator_core.authoring.recording import Recording
+from curator_core.files.faults import hooked
+from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import DocumentBatch, ReadText, WriteTokens
 
 WORDS = ["the", "quick", "brown", "fox", "<eod>"]

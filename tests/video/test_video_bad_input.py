@@ -12,7 +12,7 @@ from made_videos import make_video, tone
 from peak_memory import forget_peak, peak_mib
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, DataError
+from curator_core.values.errors import ConfigError, DataError
 from curator_video import (
     ExtractAudio,
     MotionFilter,

@@ -13,7 +13,7 @@ from made_videos import COLOURS, make_video
 from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_image import WriteTar
 from curator_video import Read, SampleFrames, SplitFixed, VideoBatch, VideoLimits
 from curator_video.clip import Clip

@@ -8,7 +8,7 @@ import pytest
 from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_video import MotionFilter, Read, SplitScenes, VideoBatch
 from curator_video.clip import Clip
 from curator_video.limits import VideoLimits

@@ -4,8 +4,8 @@ import pytest
 from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
-from curator_core.errors import OutputError
-from curator_core.faults import hooked
+from curator_core.files.faults import hooked
+from curator_core.values.errors import OutputError
 from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitScenes, WriteClips
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import ConfigError, DataError
+from curator_core.values.errors import ConfigError, DataError
 from curator_video import DurationFilter, Read, VideoBatch
 from curator_video.clip import Clip
 from curator_video.probe import Probe

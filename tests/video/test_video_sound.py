@@ -8,7 +8,7 @@ import soundfile
 from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_video import ExtractAudio, Read, SplitFixed, VideoBatch
 
 

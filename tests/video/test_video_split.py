@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_video import Read, SplitFixed, SplitScenes, VideoBatch
 from curator_video.spans import fixed_spans
 

@@ -10,8 +10,8 @@ import pytest
 from made_videos import decoded, make_video
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import ConfigError, OutputError
-from curator_core.faults import hooked
+from curator_core.files.faults import hooked
+from curator_core.values.errors import ConfigError, OutputError
 from curator_video import Read, SampleFrames, SplitFixed, SplitScenes, VideoBatch, WriteClips
 
 

@@ -7,44 +7,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.lazy_names import lazy_names
+from curator_core.values.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from curator_core.errors import CuratorError
+    from curator_core.authoring.filter import Filter, Verdict
+    from curator_core.authoring.function_stage import processing_stage
+    from curator_core.authoring.stage import CompositeStage, ProcessingStage
+    from curator_core.authoring.tasks import EmptyTask, FileGroupTask, TableBatch, Task
     from curator_core.executors.actor_pool import ActorPoolExecutor
     from curator_core.executors.base import Executor
     from curator_core.executors.local import LocalExecutor
     from curator_core.executors.ray_data import RayDataExecutor
     from curator_core.executors.streaming.executor import StreamingExecutor
-    from curator_core.filter import Filter, Verdict
-    from curator_core.function_stage import processing_stage
     from curator_core.pipeline import Pipeline
-    from curator_core.plan import Plan
+    from curator_core.plan.plan import Plan
     from curator_core.registry import make_stage
-    from curator_core.resources import Resources
-    from curator_core.result import RunResult
-    from curator_core.stage import CompositeStage, ProcessingStage
-    from curator_core.tasks import EmptyTask, FileGroupTask, TableBatch, Task
+    from curator_core.run.result import RunResult
+    from curator_core.values.errors import CuratorError
+    from curator_core.values.resources import Resources
     from curator_core.workflow import Workflow, WorkflowStep
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "errors": ("CuratorError",),
+    "values.errors": ("CuratorError",),
     "executors.actor_pool": ("ActorPoolExecutor",),
     "executors.base": ("Executor",),
     "executors.local": ("LocalExecutor",),
     "executors.ray_data": ("RayDataExecutor",),
     "executors.streaming.executor": ("StreamingExecutor",),
-    "filter": ("Filter", "Verdict"),
-    "function_stage": ("processing_stage",),
+    "authoring.filter": ("Filter", "Verdict"),
+    "authoring.function_stage": ("processing_stage",),
     "pipeline": ("Pipeline",),
-    "plan": ("Plan",),
+    "plan.plan": ("Plan",),
     "registry": ("make_stage",),
-    "resources": ("Resources",),
-    "result": ("RunResult",),
-    "stage": ("CompositeStage", "ProcessingStage"),
-    "tasks": ("EmptyTask", "FileGroupTask", "TableBatch", "Task"),
+    "values.resources": ("Resources",),
+    "run.result": ("RunResult",),
+    "authoring.stage": ("CompositeStage", "ProcessingStage"),
+    "authoring.tasks": ("EmptyTask", "FileGroupTask", "TableBatch", "Task"),
     "workflow": ("Workflow", "WorkflowStep"),
 }
 

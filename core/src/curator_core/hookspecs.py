@@ -21,10 +21,10 @@ import pluggy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.pipeline import Pipeline
-    from curator_core.plan import Plan
-    from curator_core.quarantine import QuarantineRecord
-    from curator_core.result import RunResult
+    from curator_core.plan.plan import Plan
+    from curator_core.run.result import RunResult
     from curator_core.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
 
 __all__ = ["PROJECT", "hookimpl", "hookspec"]

@@ -6,21 +6,22 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, PipelineError
-from curator_core.stage import ProcessingStage
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError, PipelineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curator_core.authoring.existing_output import Existing
-    from curator_core.config.variables import References
+    from curator_core.authoring.tasks import Task
     from curator_core.executors.base import Executor
-    from curator_core.ledger.resume import Resume
-    from curator_core.plan import Plan
+    from curator_core.parameters.references import References
+    from curator_core.plan.plan import Plan
     from curator_core.registry import Registry
-    from curator_core.result import RunResult
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.run.ledger.resume import Resume
+    from curator_core.run.result import RunResult
+    from curator_core.run.run import RunState
 
 __all__ = ["Pipeline"]
 
@@ -43,13 +44,20 @@ class Pipeline:
         name: Name in reports.
         description: What it is for.
         stages: The stages, in order; more can be added with :meth:`add_stage`.
+        registry: The plugins that are told of its runs and that errors advise of; those of the process unless given.
     """
 
     def __init__(
-        self, name: str = "pipeline", description: str = "", stages: Sequence[ProcessingStage[Any, Any]] = ()
+        self,
+        name: str = "pipeline",
+        description: str = "",
+        stages: Sequence[ProcessingStage[Any, Any]] = (),
+        *,
+        registry: Registry | None = None,
     ) -> None:
         self.name = name
         self.description = description
+        self._registry = registry
         self.stages: list[ProcessingStage[Any, Any]] = []
         self.references: References = {}  # values that came from variables, as the pipeline file has them
         for stage in stages:
@@ -61,17 +69,21 @@ class Pipeline:
         self.stages.append(stage)
         return self
 
+    @property
+    def registry(self) -> Registry:
+        """The plugins that it knows."""
+        return self._registry or default_registry()
+
     def build(self, *, check_inputs: bool = True) -> Plan:
         """Check everything that can be checked before anything runs, and return the plan.
 
         Args:
             check_inputs: Also look whether input files exist and which columns they have.
         """
-        from curator_core.planner import build_plan
-        from curator_core.registry import default_registry
+        from curator_core.plan.planner import build_plan
 
         plan = build_plan(self, check_inputs=check_inputs)
-        default_registry().notify("curator_pipeline_built", pipeline=self, plan=plan)
+        self.registry.notify("curator_pipeline_built", pipeline=self, plan=plan)
         return plan
 
     def describe(self) -> str:
@@ -110,7 +122,7 @@ class Pipeline:
             PipelineError: The pipeline cannot run as it is, or has no reader and no initial tasks.
             ResumeError: Something has changed that finished work depends on.
         """
-        from curator_core.run import RunState, run_plan
+        from curator_core.run.run import RunState, run_plan
 
         if state is not None and run_dir is not None:
             raise ConfigError(
@@ -135,7 +147,7 @@ class Pipeline:
         self, executor: Executor | None = None, initial_tasks: Iterable[Task[Any]] | None = None
     ) -> Iterator[Task[Any]]:
         """Check the pipeline, then yield its outputs as they finish."""
-        from curator_core.run import RunState, stream_plan
+        from curator_core.run.run import RunState, stream_plan
 
         plan = self.build()
         return stream_plan(plan, _or_default(executor, plan), state=RunState(), initial_tasks=initial_tasks)
@@ -147,11 +159,11 @@ class Pipeline:
         variables are needed to read it back. Anything else is written as it is, secrets included.
 
         Args:
-            registry: Where the names of its stages are looked up; that of the process unless given.
+            registry: Where the names of its stages are looked up; its own unless given.
         """
-        from curator_core.config import dump_pipeline
+        from curator_core.plan.dump import dump_pipeline
 
-        return dump_pipeline(self, registry=registry)
+        return dump_pipeline(self, registry=registry or self.registry)
 
     @classmethod
     def from_yaml(
@@ -167,10 +179,20 @@ class Pipeline:
             source: Path of the file, or the text itself (anything with a line break).
             variables: Values for ``${NAME}``, before those of the environment.
             registry: Where names are looked up; that of the process unless given.
-        """
-        from curator_core.config import load_pipeline
 
-        return load_pipeline(source, variables, registry=registry).pipeline
+        Raises:
+            ConfigError: Lists everything that is wrong with the file, each with its line.
+            PipelineError: The file has a workflow or steps instead of stages.
+        """
+        from curator_core.config.description import StagesDescription
+        from curator_core.config.loader import read_pipeline_file
+
+        file = read_pipeline_file(source, variables, registry=registry or default_registry())
+        if not isinstance(file.job, StagesDescription):
+            raise PipelineError(f"{file.path or '<text>'} is a workflow", fix="curator run takes it")
+        pipeline = cls(file.name, file.description, file.job.stages, registry=registry)
+        pipeline.references = file.references
+        return pipeline
 
     def __repr__(self) -> str:
         return f"Pipeline({self.name!r}, stages={[stage.name for stage in self.stages]})"
@@ -194,4 +216,4 @@ def _or_default(executor: Executor | None, plan: Plan) -> Executor:
 
     choice = default_here(plan)
     _log.info("%s runs with the %s executor: %s", plan.pipeline_name, choice.name, choice.reason)
-    return make_executor(choice.name, {})
+    return make_executor(choice.name, {}, registry=plan.registry)

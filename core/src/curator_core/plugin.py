@@ -14,10 +14,12 @@ CURATOR_API = API_VERSION
 def curator_task_types() -> list[TaskTypeSpec]:
     """Offer the task types that all others are made from."""
     return [
-        TaskTypeSpec("Task", target="curator_core.tasks:Task", summary="Any picklable value."),
-        TaskTypeSpec("EmptyTask", target="curator_core.tasks:EmptyTask", summary="Starts a pipeline."),
-        TaskTypeSpec("FileGroupTask", target="curator_core.tasks:FileGroupTask", summary="Files or slices of files."),
-        TaskTypeSpec("TableBatch", target="curator_core.tasks:TableBatch", summary="Rows in an Arrow table."),
+        TaskTypeSpec("Task", target="curator_core.authoring.tasks:Task", summary="Any picklable value."),
+        TaskTypeSpec("EmptyTask", target="curator_core.authoring.tasks:EmptyTask", summary="Starts a pipeline."),
+        TaskTypeSpec(
+            "FileGroupTask", target="curator_core.authoring.tasks:FileGroupTask", summary="Files or slices of files."
+        ),
+        TaskTypeSpec("TableBatch", target="curator_core.authoring.tasks:TableBatch", summary="Rows in an Arrow table."),
     ]
 
 

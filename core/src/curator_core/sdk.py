@@ -7,10 +7,10 @@ first used. A name is added here and, for type checkers, in ``sdk.pyi``.
 
 from __future__ import annotations
 
-from curator_core.lazy_names import lazy_names
+from curator_core.values.lazy_names import lazy_names
 
 _HOMES = {
-    "array_series": ("array_series",),
+    "authoring.array_series": ("array_series",),
     "authoring.file_keys": ("extension_of_uri", "keys_of_rows"),
     "authoring.folder_reader": ("BYTES_COLUMN", "FolderReader", "ReadFiles", "SIZE_COLUMN", "URI_COLUMN"),
     "authoring.folder_writer": ("FolderWriter",),
@@ -21,11 +21,11 @@ _HOMES = {
     "authoring.row_files": ("row_files", "RowFile"),
     "authoring.splitting": ("plan_slices",),
     "cli.terminal": ("paint", "print_data", "print_json", "print_message"),
-    "column_bytes": ("column_bytes", "ColumnBytes"),
-    "config.params": ("build_stage", "parameter_values"),
-    "config.signature": ("parameters_of",),
-    "derived": ("derived", "known_of"),
-    "errors": (
+    "authoring.column_bytes": ("column_bytes", "ColumnBytes"),
+    "parameters.params": ("build_stage", "parameter_values"),
+    "parameters.signature": ("parameters_of",),
+    "authoring.derived": ("derived", "known_of"),
+    "values.errors": (
         "ConfigError",
         "CuratorError",
         "DataError",
@@ -45,15 +45,15 @@ _HOMES = {
     "files.listed_size": ("ListedSize",),
     "files.locations": ("check_allowed_locations", "check_location", "is_below"),
     "files.paths": ("FileEntry", "list_files"),
-    "filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
-    "function_stage": ("FunctionStage", "processing_stage"),
-    "histogram": ("Histogram",),
-    "kernel_cache": ("inlined", "KernelCache"),
-    "lazy_names": ("lazy_names",),
-    "ledger.resume": ("Resume",),
-    "models.model_folder": ("check_model_name", "find_model_folder"),
-    "models.pretrained": ("load_pretrained", "quiet_transformers"),
-    "models.torch_device": (
+    "authoring.filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
+    "authoring.function_stage": ("FunctionStage", "processing_stage"),
+    "values.histogram": ("Histogram",),
+    "authoring.kernel_cache": ("inlined", "KernelCache"),
+    "values.lazy_names": ("lazy_names",),
+    "run.ledger.resume": ("Resume",),
+    "authoring.models.model_folder": ("check_model_name", "find_model_folder"),
+    "authoring.models.pretrained": ("load_pretrained", "quiet_transformers"),
+    "authoring.models.torch_device": (
         "autocast_for",
         "choose_device",
         "limit_threads",
@@ -62,19 +62,19 @@ _HOMES = {
         "restore_threads",
     ),
     "pipeline": ("Pipeline",),
-    "recording": ("BadRecord", "Recording", "report"),
-    "redaction": ("MASK", "redact"),
+    "authoring.recording": ("BadRecord", "Recording", "report"),
+    "values.redaction": ("MASK", "redact"),
     "registry.catalogue": ("Registry",),
     "registry.declarations": ("DECLARATIONS",),
     "registry.heavy_modules": ("HEAVY_MODULES",),
     "registry.plugin_info": ("official_distribution", "PluginInfo"),
     "registry.registered": ("RegisteredStage",),
-    "resources": ("Resources",),
-    "result": ("RunResult",),
-    "row_outcomes": ("add_attributes", "keep_readable"),
-    "stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
-    "stage_types": ("task_types",),
-    "tasks": (
+    "values.resources": ("Resources",),
+    "run.result": ("RunResult",),
+    "authoring.row_outcomes": ("add_attributes", "keep_readable"),
+    "authoring.stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "authoring.stage_types": ("task_types",),
+    "authoring.tasks": (
         "concat_tables",
         "EmptyTask",
         "FileGroupTask",

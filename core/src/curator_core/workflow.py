@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curator_core.errors import ConfigError, CuratorError, PipelineError, StageError, UnknownNameError
-from curator_core.ledger.step_record import StepRecord, forget_steps
 from curator_core.pipeline import Pipeline
-from curator_core.result import RunResult
-from curator_core.run_warnings import loss_of_all
+from curator_core.run.ledger.step_record import StepRecord, forget_steps
+from curator_core.run.result import RunResult
+from curator_core.run.run_warnings import loss_of_all
+from curator_core.values.errors import ConfigError, CuratorError, PipelineError, StageError, UnknownNameError
 
 if TYPE_CHECKING:
     import os
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from curator_core.executors.base import Executor
-    from curator_core.ledger.resume import Resume
-    from curator_core.run import RunState
+    from curator_core.run.ledger.resume import Resume
+    from curator_core.run.run import RunState
 
 __all__ = ["Watch", "Workflow", "WorkflowResult", "WorkflowStep"]
 
@@ -192,7 +192,7 @@ class Workflow:
         resume: Resume,
         watch: Watch,
     ) -> Any:
-        from curator_core.run import RunState
+        from curator_core.run.run import RunState
 
         if isinstance(step.action, Workflow):
             return step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))

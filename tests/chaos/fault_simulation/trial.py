@@ -17,12 +17,12 @@ from curator_core.executors.streaming.node_watch import NodeChanges
 from curator_core.executors.streaming.run_loop import RunLoop
 from curator_core.executors.streaming.session import prepare
 from curator_core.executors.streaming.source_thread import SourceChunk
-from curator_core.faults import hooked
-from curator_core.ledger import run_ledger
-from curator_core.ledger.ledger_file import read_ledger
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.run import RunState, run_plan
-from curator_core.source_order import in_order
+from curator_core.files.faults import hooked
+from curator_core.run.ledger import run_ledger
+from curator_core.run.ledger.ledger_file import read_ledger
+from curator_core.run.quarantine.folder import QuarantineFolder
+from curator_core.run.run import RunState, run_plan
+from curator_core.run.source_order import in_order
 from fault_simulation.work import WORLD, Job, doubled
 from fault_simulation.workers import VirtualPool, fetch
 from fault_simulation.world import HEAD, DriverKilledError, VirtualNode, VirtualTime, World

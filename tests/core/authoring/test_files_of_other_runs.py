@@ -7,7 +7,7 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.cli import main
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 from curator_text import ReadJsonl, WordCount, WriteJsonl, WriteParquet
 
 

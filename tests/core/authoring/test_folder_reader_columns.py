@@ -4,7 +4,7 @@ import pytest
 
 from curator_core import Pipeline, TableBatch, processing_stage
 from curator_core.authoring.folder_reader import FolderReader
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 
 
 class Look(FolderReader):

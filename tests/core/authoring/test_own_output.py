@@ -5,8 +5,8 @@ from fsspec import register_implementation
 from fsspec.implementations.memory import MemoryFileSystem
 
 from curator_core import Pipeline
-from curator_core.errors import PipelineError
 from curator_core.files.paths import would_list
+from curator_core.values.errors import PipelineError
 from curator_text import ReadJsonl, WriteJsonl, WriteParquet
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.authoring.splitting import MAX_FILES_PER_GROUP, plan_slices
-from curator_core.errors import ConfigError
 from curator_core.files.paths import FileEntry
+from curator_core.values.errors import ConfigError
 from curator_table import FORMATS
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import curator_core
 from curator_core.cli.command_table import find_command
-from curator_core.errors import PluginError, UnknownNameError
 from curator_core.registry import Candidate, Registry, default_registry
+from curator_core.values.errors import PluginError, UnknownNameError
 
 HEAVY = ("ray", "torch", "polars", "pyarrow", "pydantic", "numpy", "rich", "transformers", "pandas")
 

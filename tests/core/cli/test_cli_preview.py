@@ -3,7 +3,7 @@ import pytest
 from curator_core import Pipeline
 from curator_core.authoring.list_files import ListFiles
 from curator_core.cli.preview_rows import preview_plan
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 
 TEXT = """
     version: 1

@@ -114,7 +114,7 @@ def test_unexpected_exception_is_one_line_with_a_hint(cli, write_pipeline, monke
     def broken(*args, **kwargs):
         raise ZeroDivisionError("surprise")
 
-    monkeypatch.setattr("curator_core.run.run_plan", broken)
+    monkeypatch.setattr("curator_core.run.run.run_plan", broken)
     outcome = cli("run", write_pipeline("version: 1\nstages: [toy.rows]\n"))
     assert outcome.status == 1
     assert outcome.err.splitlines()[1] == "error: unexpected ZeroDivisionError: surprise"
@@ -173,7 +173,7 @@ def test_live_table_and_plain_lines_show_the_stages():
     from io import StringIO
 
     from curator_core.cli import progress
-    from curator_core.run import RunState
+    from curator_core.run.run import RunState
 
     class Terminal(StringIO):
         def isatty(self):
@@ -197,7 +197,7 @@ def test_live_table_and_plain_lines_show_the_stages():
 
 def test_without_a_terminal_a_line_appears_now_and_then(capsys, monkeypatch):
     from curator_core.cli import progress
-    from curator_core.run import RunState
+    from curator_core.run.run import RunState
 
     monkeypatch.setattr(progress, "LINE_INTERVAL_S", 0.01)
     with progress.show_progress(RunState(), quiet=False):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, Task, processing_stage
-from curator_core.errors import PipelineError
-from curator_core.tasks import TableBatch
+from curator_core.authoring.tasks import TableBatch
+from curator_core.values.errors import PipelineError
 from curator_text import ReadJsonl, WordCount, WriteJsonl
 
 

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Pipeline, Resources, make_stage, processing_stage
-from curator_core.config import dump_pipeline, load_pipeline
-from curator_core.config.params import build_stage, parameter_values
-from curator_core.errors import ConfigError
+from curator_core.parameters.params import build_stage, parameter_values
+from curator_core.pipeline_file import load_pipeline
+from curator_core.plan.dump import dump_pipeline
 from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError
 
 
 def load(text, registry, **variables):
@@ -209,7 +210,7 @@ def test_round_trip_through_yaml(registry, name, description, params, changes, t
 
 
 def test_every_stage_of_tables_has_a_name_to_go_back_to():
-    from curator_core.config.registry_names import registry_name
+    from curator_core.plan.registry_names import registry_name
 
     registry = default_registry()
     for name in [each for each in registry.stages if each.startswith("table.")]:

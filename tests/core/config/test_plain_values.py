@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Optional, Union
 import pytest
 from pydantic import Field, ValidationError
 
-from curator_core.config.validation import adapter_for, check_value
+from curator_core.parameters.validation import adapter_for, check_value
 
 _VALUES = ["", "text", "3", "\udc80", True, False, 0, 3, -1.5, float("inf"), None, ["a"], {"a": 1}]
 _TYPES = [

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.config.document import parse_document
-from curator_core.config.variables import Variables, escape
-from curator_core.config.yaml_dialect import PlainDumper, scalar_value
-from curator_core.errors import ConfigError
+from curator_core.config.variables import Variables
+from curator_core.parameters.references import escape
+from curator_core.plan.yaml_dialect import PlainDumper, scalar_value
+from curator_core.values.errors import ConfigError
 
 
 def parse(text, variables=None, environment=None):

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import ProcessingStage, Resources
-from curator_core.errors import ConfigError, PipelineError
 from curator_core.executors.capacity import usable_nodes, worker_slots
 from curator_core.executors.cluster import NodeResources
 from curator_core.executors.worker_options import ray_options
+from curator_core.values.errors import ConfigError, PipelineError
 
 HEAD = NodeResources("head", cpus=4, memory_bytes=8_000_000_000, is_head=True)
 GPU_NODE = NodeResources("gpu", cpus=8, gpus=2, gpu_memory_gb=40.0, memory_bytes=64_000_000_000, custom={"nvme": 1})

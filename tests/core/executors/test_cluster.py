@@ -10,10 +10,10 @@ import threading
 
 import pytest
 
-from curator_core.errors import ClusterError, ConfigError
 from curator_core.executors.cluster import connect
 from curator_core.executors.ray_address import speaks_grpc, split_address
 from curator_core.executors.ray_folder import private_ray_folder
+from curator_core.values.errors import ClusterError, ConfigError
 
 OWN_SESSION = """
 import logging, os, pathlib, signal, stat, sys
@@ -160,7 +160,7 @@ def test_overlapping_blocks_share_the_session(ray_session):
 
 BAD_ADDRESS = """
 import sys, time
-from curator_core.errors import CuratorError
+from curator_core.values.errors import CuratorError
 from curator_core.executors.cluster import connect
 
 for keywords in ({"address": sys.argv[1]}, {"address": sys.argv[2]}, {"address": sys.argv[1], "cpus": 2}):

@@ -22,9 +22,9 @@ from curator_core import (
     Verdict,
     processing_stage,
 )
-from curator_core.errors import PipelineError, StageError, TooManyFailuresError
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.quarantine.folder import QuarantineFolder
+from curator_core.values.errors import PipelineError, StageError, TooManyFailuresError
 
 
 class Numbers(ProcessingStage[EmptyTask, Task]):

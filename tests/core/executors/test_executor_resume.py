@@ -5,7 +5,7 @@ import json
 import pytest
 
 from curator_core import EmptyTask, Pipeline, ProcessingStage, StreamingExecutor, TableBatch, Task
-from curator_core.ledger.ledger_file import read_ledger
+from curator_core.run.ledger.ledger_file import read_ledger
 from curator_text import ReadJsonl, WordCount, WriteJsonl
 
 

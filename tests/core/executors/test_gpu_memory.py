@@ -3,8 +3,8 @@
 import pytest
 
 from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, Resources, Task
-from curator_core.errors import PipelineError
 from curator_core.executors.gpu_memory import measure_gpus, smallest_gpu_gb
+from curator_core.values.errors import PipelineError
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ warnings.simplefilter("ignore")
 from ray.cluster_utils import Cluster
 
 from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, Resources, Task
-from curator_core.errors import PipelineError
+from curator_core.values.errors import PipelineError
 from curator_core.executors.cluster import connect
 from curator_core.executors.lean_ray import only_needed_processes
 

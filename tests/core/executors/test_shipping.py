@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from curator_core import ProcessingStage, Task, processing_stage
-from curator_core.errors import PipelineError, StageError
 from curator_core.executors.shipping import dumps, pack_error, pack_stage
+from curator_core.values.errors import PipelineError, StageError
 
 
 class Holder(ProcessingStage):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.errors import StageError
+from curator_core.values.errors import StageError
 
 
 @dataclass

@@ -18,9 +18,9 @@ from curator_core import (
     StreamingExecutor,
     Task,
 )
-from curator_core.errors import StageError
 from curator_core.executors.pool_calls import Call, after_death
 from curator_core.executors.stored_tasks import Slice
+from curator_core.values.errors import StageError
 
 
 @given(st.integers(1, 300), st.data(), st.integers(1, 4))
@@ -111,7 +111,7 @@ def test_ray_data_ends_the_run_when_a_worker_dies(ray_session):
 
 
 def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
-    from curator_core.run import RunState, stream_plan
+    from curator_core.run.run import RunState, stream_plan
 
     class Slow(ProcessingStage[Task, Task]):
         def process(self, task):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from curator_core import Pipeline, ProcessingStage, StreamingExecutor, Task
-from curator_core.errors import OutputError
 from curator_core.executors.worker_lease import end_lease, hold_lease
 from curator_core.files.atomic import atomic_output, guard_commits
+from curator_core.values.errors import OutputError
 
 TASKS = 40
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.errors import StageError
+from curator_core.authoring.tasks import FileSlice
 from curator_core.files.atomic import atomic_output, remove_files
-from curator_core.tasks import FileSlice
+from curator_core.values.errors import StageError
 from curator_table import read_jsonl, write_arrow, write_csv, write_jsonl, write_parquet
 
 TABLE = pa.table({"text": ["one", "two"], "n": [1, 2]})

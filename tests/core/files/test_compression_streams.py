@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from peak_memory import forget_peak, peak_mib
 
-from curator_core.errors import DataError
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.tasks import FileSlice
 from curator_core.files.compression import open_compressed
 from curator_core.files.decompression import Decompressor
 from curator_core.files.limits import Limits
-from curator_core.recording import Recording
-from curator_core.tasks import FileSlice
+from curator_core.values.errors import DataError
 from curator_table import read_csv, read_jsonl, write_csv, write_jsonl
 
 

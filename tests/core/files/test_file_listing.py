@@ -10,9 +10,9 @@ from fsspec.utils import glob_translate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.errors import ConfigError, MissingPackageError
 from curator_core.files.local_files import glob_files
 from curator_core.files.paths import list_files
+from curator_core.values.errors import ConfigError, MissingPackageError
 from curator_table import FORMATS
 
 JSONL = FORMATS["jsonl"].extensions

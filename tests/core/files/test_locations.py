@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core.authoring.row_files import RowFile
-from curator_core.errors import ConfigError, DataError, LocationError
 from curator_core.files.addresses import check_address, is_public
 from curator_core.files.locations import check_allowed_locations, check_location
+from curator_core.values.errors import ConfigError, DataError, LocationError
 
 WORDS = [
     *("..", ".", "/", "//", "a", "b.wav", "in", "out", "~", ":", "::", "://", "%2e%2e", "%2F", "%00", "@", "#", "?"),

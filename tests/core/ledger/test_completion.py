@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core.ledger.completion import Completion
+from curator_core.run.ledger.completion import Completion
 
 
 @dataclass

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import Task
-from curator_core.ledger.counts import Counts, SourceCounts, SourcedStats
-from curator_core.quarantine import QuarantineRecord
-from curator_core.recording import Recording
-from curator_core.stats import StageStats
+from curator_core.authoring.recording import Recording
+from curator_core.call.quarantine_record import QuarantineRecord
+from curator_core.run.ledger.counts import Counts, SourceCounts, SourcedStats
+from curator_core.values.stats import StageStats
 
 events = st.lists(
     st.tuples(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from curator_core import Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.ledger.identity import differences, plan_identity
+from curator_core.run.ledger.identity import differences, plan_identity
 
 
 @dataclass

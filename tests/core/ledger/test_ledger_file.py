@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from curator_core.errors import LedgerError
-from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.run.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.values.errors import LedgerError
 
 FACTS = [
     header({"stages": []}),

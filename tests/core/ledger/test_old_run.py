@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import LedgerError, ResumeError
-from curator_core.ledger.identity import differences, plan_identity
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.ledger.identity import differences, plan_identity
+from curator_core.values.errors import LedgerError, ResumeError
 
 OLD_RUN = Path(__file__).parent / "old_run"
 MODIFIED_NS = 1_767_225_600 * 10**9
@@ -113,7 +113,7 @@ def test_a_finished_run_of_an_old_version_is_left_alone(old_run):
 def test_other_stages_than_those_of_the_old_version_are_refused_by_name(old_run):
     """While nothing has changed, it is resumed as it is; from the first change on, the refusal must name it."""
     pipeline = old_run("killed")
-    changed = differences(header()["identity"], plan_identity(pipeline.build()))
+    changed = differences(header()["identity"], plan_identity(pipeline.build()), pipeline.registry.canonical_name)
     if changed:
         with pytest.raises(ResumeError) as refused:
             pipeline.run(run_dir="run", resume=True)

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.authoring.list_files import ListFiles
-from curator_core.config import load_pipeline
-from curator_core.errors import ConfigError, LedgerError, ResumeError, StageError
+from curator_core.call.runner import StageRunner
 from curator_core.executors.shipping import dumps
-from curator_core.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
-from curator_core.ledger.run_ledger import RunLedger
-from curator_core.redaction import hide
-from curator_core.run import RunState
-from curator_core.runner import StageRunner
+from curator_core.pipeline_file import load_pipeline
+from curator_core.run.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
+from curator_core.run.ledger.run_ledger import RunLedger
+from curator_core.run.run import RunState
+from curator_core.values.errors import ConfigError, LedgerError, ResumeError, StageError
+from curator_core.values.redaction import hide
 from curator_table import ListTables
 from curator_text import ReadJsonl, WriteJsonl
 
@@ -316,8 +316,8 @@ def test_a_damaged_ledger_is_an_error_for_resume_and_replaced_by_a_fresh_start(c
 
 
 def test_two_runs_cannot_share_a_run_directory(corpus):
-    from curator_core.ledger.opening import open_ledger
-    from curator_core.run_directory import RunDirectory
+    from curator_core.run.directory import RunDirectory
+    from curator_core.run.ledger.opening import open_ledger
 
     with (
         open_ledger(RunDirectory(corpus.run_dir), corpus.pipeline().build()),

@@ -10,9 +10,10 @@ import pytest
 
 from curator_core import Pipeline
 from curator_core.cli import main
-from curator_core.ledger.former_names import as_named_today
-from curator_core.ledger.identity import differences, plan_identity
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.registry import default_registry
+from curator_core.run.ledger.former_names import as_named_today
+from curator_core.run.ledger.identity import differences, plan_identity
 
 RUN = Path(__file__).parent / "run_with_core_stages"
 MODIFIED_NS = 1_767_225_600 * 10**9
@@ -91,7 +92,7 @@ def test_a_changed_parameter_is_still_told_by_the_name_of_today(left_by):
     left_by("killed")
     old = json.loads(Path("run/ledger.jsonl").read_text().splitlines()[0])["identity"]
     text = (RUN / "pipeline.yaml").read_text().replace("share: 0.9", "share: 0.8")
-    assert differences(old, plan_identity(Pipeline.from_yaml(text).build())) == [
+    assert differences(old, plan_identity(Pipeline.from_yaml(text).build()), default_registry().canonical_name) == [
         "stage 'table.sample': share 0.9 → 0.8"
     ]
 
@@ -102,7 +103,7 @@ def test_a_listing_of_before_is_that_of_files_or_that_of_tables(cls):
         return {"name": "files", "class": name, "code": code, "version": "1", "params": params}
 
     def found(old, new):
-        return differences({"stages": [old]}, {"stages": [new]})
+        return differences({"stages": [old]}, {"stages": [new]}, default_registry().canonical_name)
 
     assert found(stage(cls, LISTED | OF_TABLES), stage("ListFiles", LISTED)) == []
     tables = LISTED | OF_TABLES | {"format": "jsonl"}
@@ -110,4 +111,4 @@ def test_a_listing_of_before_is_that_of_files_or_that_of_tables(cls):
     assert found(stage(cls, tables), stage("ListTables", tables | {"columns": ["a"]}, "curator-table 0.1.0")) != []
     assert found(stage(cls, LISTED | OF_TABLES), stage("ListFiles", LISTED | {"splittable": True})) != []
     assert found(stage(cls, tables), stage("ListTables", tables, "curator-table 0.2.0")) != []
-    assert as_named_today(stage(cls, tables, "acme 1"))["class"] == cls
+    assert as_named_today(stage(cls, tables, "acme 1"), str)["class"] == cls

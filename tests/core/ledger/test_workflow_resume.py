@@ -3,7 +3,7 @@
 import pytest
 
 from curator_core import Pipeline, Workflow
-from curator_core.errors import ConfigError, StageError
+from curator_core.values.errors import ConfigError, StageError
 from curator_core.workflow import WorkflowStep
 from curator_text import ReadJsonl, WriteJsonl
 

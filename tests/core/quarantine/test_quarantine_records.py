@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.errors import ConfigError, DataError
-from curator_core.quarantine import QuarantineRecord, record_for_task
-from curator_core.quarantine.folder import QuarantineFolder, Resolution
-from curator_core.quarantine.payload import MAX_PAYLOAD_BYTES, decode_payload, encode_payload
-from curator_core.recording import BadRecord, report
+from curator_core.authoring.recording import BadRecord, report
+from curator_core.call.quarantine_payload import MAX_PAYLOAD_BYTES, decode_payload, encode_payload
+from curator_core.call.quarantine_record import QuarantineRecord, record_for_task
+from curator_core.run.quarantine.folder import QuarantineFolder, Resolution
+from curator_core.values.errors import ConfigError, DataError
 
 
 class Strict(ProcessingStage[TableBatch, TableBatch]):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from retry_work import ONCE, Breakable, OnlySmall, Work, Write
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.errors import ConfigError
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.quarantine.folder import QuarantineFolder
+from curator_core.values.errors import ConfigError
 
 
 class Split(ProcessingStage[TableBatch, TableBatch]):

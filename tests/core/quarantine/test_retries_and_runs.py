@@ -6,11 +6,11 @@ import pytest
 from retry_work import ONCE, Write
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.errors import LedgerError, OutputError
-from curator_core.faults import hooked
-from curator_core.ledger.opening import only_run
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.files.faults import hooked
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.ledger.opening import only_run
+from curator_core.run.quarantine.folder import QuarantineFolder
+from curator_core.values.errors import LedgerError, OutputError
 
 
 def stop_before_the_third_file(work):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.quarantine import QuarantineRecord
-from curator_core.quarantine.folder import Resolution
-from curator_core.quarantine.retry_plan import lay_out, settle_kept, settle_sources
-from curator_core.tasks import source_id
+from curator_core.authoring.tasks import source_id
+from curator_core.call.quarantine_record import QuarantineRecord
+from curator_core.run.quarantine.folder import Resolution
+from curator_core.run.quarantine.retry_plan import lay_out, settle_kept, settle_sources
 
 STAGES = ["read", "score", "write"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from retry_work import ONCE, OnlySmall, Work
 
 from curator_core import LocalExecutor, Pipeline, Task
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.quarantine.folder import QuarantineFolder
 
 
 def test_without_kept_rows_the_source_is_processed_again_whole(work):

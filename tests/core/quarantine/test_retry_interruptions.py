@@ -8,10 +8,10 @@ import pytest
 from retry_work import ONCE, Breakable, Write
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.errors import OutputError
-from curator_core.faults import FAULT_POINTS, hooked
-from curator_core.quarantine.folder import QuarantineFolder
-from curator_core.quarantine.retry import retry_quarantined
+from curator_core.files.faults import FAULT_POINTS, hooked
+from curator_core.quarantine_retry import retry_quarantined
+from curator_core.run.quarantine.folder import QuarantineFolder
+from curator_core.values.errors import OutputError
 
 
 def test_an_interrupted_retry_can_be_repeated(work):

@@ -3,9 +3,9 @@
 import pytest
 
 from curator_core import Pipeline, make_stage
-from curator_core.errors import PluginError, UnknownNameError
 from curator_core.registry import Registry
 from curator_core.registry.aliases import ONCE_IN_CORE
+from curator_core.values.errors import PluginError, UnknownNameError
 
 STAGES = """
 from dataclasses import dataclass

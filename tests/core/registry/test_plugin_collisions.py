@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from curator_core.errors import PluginError
 from curator_core.registry import Registry
 from curator_core.registry.discovery import settle_collisions
 from curator_core.registry.plugin_info import Candidate
+from curator_core.values.errors import PluginError
 
 STAGE = """
 @hookimpl

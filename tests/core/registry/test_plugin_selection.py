@@ -2,8 +2,8 @@
 
 import pytest
 
-from curator_core.errors import PluginError
 from curator_core.registry import Registry
+from curator_core.values.errors import PluginError
 
 MUST_NOT_BE_IMPORTED = "raise AssertionError('imported')"
 GOOD = """

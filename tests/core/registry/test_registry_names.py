@@ -5,9 +5,9 @@ import importlib
 import pytest
 
 from curator_core import Filter, ProcessingStage, TableBatch, make_stage
-from curator_core.errors import ConfigError, MissingPackageError, PluginError, UnknownNameError
 from curator_core.registry import Registry
 from curator_core.specs import ExecutorSpec
+from curator_core.values.errors import ConfigError, MissingPackageError, PluginError, UnknownNameError
 
 DECLARES = """
 @hookimpl

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from curator_core.errors import UnknownNameError
 from curator_core.registry import Registry
+from curator_core.values.errors import UnknownNameError
 
 WATCHES = """
 seen = []

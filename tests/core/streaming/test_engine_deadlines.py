@@ -12,7 +12,7 @@ from curator_core.executors.streaming.node_watch import NodeWatch
 from curator_core.executors.streaming.reservation import Reservation
 from curator_core.executors.streaming.run_loop import RunLoop
 from curator_core.executors.streaming.scheduler import Scheduler
-from curator_core.run import RunState
+from curator_core.run.run import RunState
 
 
 def start(timeout_s, tasks=1, *, batch_size=1, keep_sources=False):

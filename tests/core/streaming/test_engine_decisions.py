@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import EmptyTask, TableBatch, Task, processing_stage
+from curator_core.call.runner import StageRunner
 from curator_core.executors.streaming.actions import Deliver, PullSources, RunCall, StartWorker, StopWorker
 from curator_core.executors.streaming.balancer import Demand, leased_shares, solve, throughput
 from curator_core.executors.streaming.board import Board
@@ -29,8 +30,7 @@ from curator_core.executors.streaming.pool_goals import PoolGoals
 from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.usage import Usage
 from curator_core.executors.streaming.worker import CallOrder, StepWorker, WorkerOptions
-from curator_core.runner import StageRunner
-from curator_core.worker_state import WorkerState
+from curator_core.run.worker_state import WorkerState
 
 
 def gpu_demands(*work_s, **limits):

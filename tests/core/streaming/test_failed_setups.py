@@ -2,10 +2,10 @@
 
 import pytest
 
-from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import PullSources, StartWorker, StopWorker
 from curator_core.executors.streaming.model import Held, Node, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
+from curator_core.values.errors import StageError
 
 
 class Shell:

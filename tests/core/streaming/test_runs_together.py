@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from curator_core import Pipeline, Resources, StreamingExecutor, Task, processing_stage
-from curator_core.errors import ClusterError
 from curator_core.executors.cluster import NodeResources, list_nodes
 from curator_core.executors.streaming import reservation
 from curator_core.executors.streaming.model import Held, StepSpec
 from curator_core.executors.streaming.node_watch import NodeWatch
 from curator_core.executors.streaming.run_share import run_share
-from curator_core.run import RunState, stream_plan
+from curator_core.run.run import RunState, stream_plan
+from curator_core.values.errors import ClusterError
 
 
 @processing_stage(name="echo")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Forget, PullSources, ResumeCall, RunCall, StartWorker
 from curator_core.executors.streaming.board import Board
 from curator_core.executors.streaming.model import CallResult, Chunk, Node, Slice, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
+from curator_core.values.errors import StageError
 
 
 class Shell:

@@ -10,7 +10,6 @@ import pytest
 
 from curator_core import Pipeline, ProcessingStage, StreamingExecutor, Task
 from curator_core.dashboards import dashboard_path
-from curator_core.errors import StageError
 from curator_core.executors.streaming.events import EVENTS_FILE, EventLog, sample_interval_s
 from curator_core.executors.streaming.metrics import COUNTERS, GAUGES, StageMetrics
 from curator_core.executors.streaming.model import Held, Node, StepSpec
@@ -18,7 +17,8 @@ from curator_core.executors.streaming.monitor import Monitor
 from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.simulator import Simulation, StepModel
 from curator_core.executors.streaming.stage_samples import Sampler
-from curator_core.run import RunState, run_plan
+from curator_core.run.run import RunState, run_plan
+from curator_core.values.errors import StageError
 
 
 class Pass(ProcessingStage[Task, Task]):

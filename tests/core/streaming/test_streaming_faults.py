@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from curator_core import EmptyTask, Pipeline, ProcessingStage, StreamingExecutor, Task, processing_stage
-from curator_core.errors import StageError
+from curator_core.values.errors import StageError
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

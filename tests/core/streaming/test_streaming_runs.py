@@ -20,9 +20,9 @@ from curator_core import (
     Task,
     processing_stage,
 )
-from curator_core.errors import ConfigError, PipelineError, StageError
-from curator_core.recording import report
-from curator_core.resources import Resources
+from curator_core.authoring.recording import report
+from curator_core.values.errors import ConfigError, PipelineError, StageError
+from curator_core.values.resources import Resources
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 
@@ -157,7 +157,7 @@ def test_an_open_ended_stage_is_not_let_run_ahead():
 
 
 def test_a_request_to_stop_drains_what_is_in_hand():
-    from curator_core.run import RunState, run_plan
+    from curator_core.run.run import RunState, run_plan
 
     @processing_stage(name="slow")
     def slow(task):

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core import ProcessingStage, Task
+from curator_core.call.runner import StageRunner
 from curator_core.executors.streaming.call_execution import Budget, CallExecution
-from curator_core.runner import StageRunner
-from curator_core.worker_state import WorkerState
+from curator_core.run.worker_state import WorkerState
 
 
 class Counts(ProcessingStage[Task, Task]):

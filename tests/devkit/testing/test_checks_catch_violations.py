@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from curator_core import CompositeStage, Filter, ProcessingStage, TableBatch, Task, Verdict, processing_stage
-from curator_core.recording import report
+from curator_core.authoring.recording import report
 from curator_devkit.testing import all_checks, check_stage
 
 

@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from curator_core.errors import ConfigError, PluginError, UnknownNameError
 from curator_core.registry import Candidate, Registry
+from curator_core.values.errors import ConfigError, PluginError, UnknownNameError
 from curator_devkit.testing import Example, all_checks, bound_checks, check_plugin, check_stage
 from curator_devkit.testing.check import CheckSkipped, run_check
 from curator_devkit.testing.subjects import PluginSubject

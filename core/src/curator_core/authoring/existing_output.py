@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
-from curator_core.errors import ConfigError, OutputError
 from curator_core.files.atomic import belongs
 from curator_core.files.filesystems import names_in, open_filesystem
 from curator_core.files.local_files import is_hidden
-from curator_core.source_ids import DigestSet, digest_of
+from curator_core.values.errors import ConfigError, OutputError
+from curator_core.values.source_ids import DigestSet, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from curator_core.plan import Plan
+    from curator_core.plan.plan import Plan
 
 __all__ = ["Existing", "check_existing", "check_nothing_exists", "existing_warnings"]
 

@@ -12,13 +12,13 @@ from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from curator_core.tasks import SOURCE_COLUMN
+from curator_core.authoring.tasks import SOURCE_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator_core.authoring.tasks import TableBatch
     from curator_core.files.paths import FileEntry
-    from curator_core.tasks import TableBatch
 
 __all__ = ["extension_of_uri", "key_of_uri", "keys_of_files", "keys_of_rows"]
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.authoring.file_keys import key_of_uri
 from curator_core.authoring.list_files import ListFiles
-from curator_core.errors import DataError
+from curator_core.authoring.recording import BadRecord, report
+from curator_core.authoring.stage import CompositeStage, ProcessingStage
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
 from curator_core.files.filesystems import check_name, open_slice
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.recording import BadRecord, report
-from curator_core.stage import CompositeStage, ProcessingStage
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, EmptyTask, FileGroupTask, TableBatch
+from curator_core.values.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.stage import Columns
-    from curator_core.tasks import FileSlice
+    from curator_core.authoring.stage import Columns
+    from curator_core.authoring.tasks import FileSlice
 
 __all__ = ["BYTES_COLUMN", "KEY_COLUMN", "SIZE_COLUMN", "URI_COLUMN", "FolderReader", "ReadFiles"]
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import ConfigError, StageError
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.tasks import FileGroupTask, FileSlice, TableBatch
 from curator_core.files.atomic import make_folder, remove_files
 from curator_core.files.filesystems import is_local, open_filesystem
-from curator_core.source_ids import SourceIds
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import FileGroupTask, FileSlice, TableBatch
+from curator_core.values.errors import ConfigError, StageError
+from curator_core.values.source_ids import SourceIds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from curator_core.stage import NodeInfo, WorkerInfo
+    from curator_core.authoring.stage import NodeInfo, WorkerInfo
 
 __all__ = ["PART_PREFIX", "FolderWriter"]
 

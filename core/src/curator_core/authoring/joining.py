@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curator_core.tasks import concat_tables
+from curator_core.authoring.tasks import concat_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

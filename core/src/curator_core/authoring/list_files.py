@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from curator_core.authoring.file_keys import keys_of_files
+from curator_core.authoring.recording import IGNORED, BadRecord, Recording, report
 from curator_core.authoring.splitting import plan_slices
-from curator_core.errors import ConfigError
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.tasks import EmptyTask, FileGroupTask
 from curator_core.files.compression import compression_of
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES
 from curator_core.files.paths import list_files
-from curator_core.recording import IGNORED, BadRecord, Recording, report
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import EmptyTask, FileGroupTask
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from curator_core.authoring.tasks import FileSlice
     from curator_core.files.paths import FileEntry, RefusedFile
-    from curator_core.tasks import FileSlice
 
 __all__ = ["ListFiles", "report_refused"]
 

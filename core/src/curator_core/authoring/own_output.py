@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
 from curator_core.authoring.list_files import ListFiles
-from curator_core.errors import ConfigError
 from curator_core.files.filesystems import is_local, open_filesystem
 from curator_core.files.paths import would_list
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.stage import ProcessingStage
+    from curator_core.authoring.stage import ProcessingStage
 
 __all__ = ["check_own_output"]
 

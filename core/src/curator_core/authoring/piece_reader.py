@@ -6,19 +6,19 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from curator_core.errors import CuratorError, DataError
+from curator_core.authoring.recording import BadRecord, report
+from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.tasks import FileGroupTask, TableBatch
 from curator_core.files.filesystems import is_transient
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.recording import BadRecord, report
-from curator_core.stage import ProcessingStage
-from curator_core.tasks import FileGroupTask, TableBatch
+from curator_core.values.errors import CuratorError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
-    from curator_core.tasks import FileSlice
+    from curator_core.authoring.tasks import FileSlice
 
 __all__ = ["PieceReader"]
 

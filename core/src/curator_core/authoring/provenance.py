@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from curator_core.errors import DataError, LocationError
+from curator_core.authoring.tasks import SOURCE_COLUMN, FileSlice
 from curator_core.files.filesystems import check_regular, open_slice
 from curator_core.files.locations import HOST_SCHEMES, check_location
-from curator_core.tasks import SOURCE_COLUMN, FileSlice
+from curator_core.values.errors import DataError, LocationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator_core.authoring.tasks import TableBatch
     from curator_core.files.locations import Location
-    from curator_core.tasks import TableBatch
 
 __all__ = ["RowFile", "row_files"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ConfigError
-from curator_core.tasks import FileSlice
+from curator_core.authoring.tasks import FileSlice
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from curator_core.cli import exit_codes
 from curator_core.cli.command_table import BUILT_IN, find_command, plugin_commands
 from curator_core.cli.failures import TRACEBACK_VARIABLE, report_failure, wants_traceback
 from curator_core.cli.terminal import columns_text, print_data, print_message, safe_output, warning
-from curator_core.errors import ConfigError
-from curator_core.redaction import redact_logs
+from curator_core.values.errors import ConfigError
+from curator_core.values.redaction import redact_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.errors import PluginError, UnknownNameError
 from curator_core.registry.refusals import KNOWN_COMMANDS, plugin_refusal
+from curator_core.values.errors import PluginError, UnknownNameError
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ import traceback
 
 from curator_core.cli import exit_codes
 from curator_core.cli.terminal import paint, print_message
-from curator_core.errors import (
+from curator_core.values.errors import (
     ConfigError,
     CuratorError,
     PipelineError,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_codes
 from curator_core.cli.terminal import print_message
-from curator_core.redaction import MASK, redact
+from curator_core.values.redaction import MASK, redact
 
 if TYPE_CHECKING:
     import argparse

@@ -7,13 +7,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli.terminal import paint
-from curator_core.config.docstrings import plain_text, summary_line
-from curator_core.config.signature import type_text
+from curator_core.parameters.docstrings import plain_text, summary_line
+from curator_core.parameters.signature import type_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.config.signature import Parameter
+    from curator_core.parameters.signature import Parameter
 
 __all__ = ["description_of", "example_of", "example_values", "parameter_lines", "parameter_values"]
 
@@ -66,7 +66,7 @@ def example_of(name: str, parameters: Sequence[Parameter], *, as_entry: bool = F
     """
     import yaml
 
-    from curator_core.config.yaml_dialect import PlainDumper
+    from curator_core.plan.yaml_dialect import PlainDumper
 
     values = example_values(parameters) or {
         each.name: each.default

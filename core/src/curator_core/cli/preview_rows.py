@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import PipelineError
+from curator_core.authoring.recording import Recording
+from curator_core.authoring.stage_types import is_known, is_table
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.call.runner import StageRunner
 from curator_core.executors.local import LocalExecutor
-from curator_core.plan import Plan
-from curator_core.recording import Recording
-from curator_core.redaction import redact
-from curator_core.run import RunState, stream_plan
-from curator_core.runner import StageRunner
-from curator_core.stage_types import is_known, is_table
-from curator_core.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
+from curator_core.plan.plan import Plan
+from curator_core.run.run import RunState, stream_plan
+from curator_core.values.errors import PipelineError
+from curator_core.values.redaction import redact
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from curator_core.plan import PlannedStage
-    from curator_core.stage import ProcessingStage
+    from curator_core.authoring.stage import ProcessingStage
+    from curator_core.plan.plan import PlannedStage
 
 __all__ = ["CellChange", "DroppedRow", "Preview", "StagePreview", "preview_plan"]
 

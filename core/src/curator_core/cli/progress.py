@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from curator_core.cli.progress_table import Pace, bottleneck_name, duration_text, local_table, worker_table
 from curator_core.cli.terminal import TerminalWriter, print_message
-from curator_core.terminal_text import visible_line
+from curator_core.values.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Group
 
-    from curator_core.run import RunState
+    from curator_core.run.run import RunState
 
 __all__ = ["LINE_INTERVAL_S", "progress_line", "show_progress"]
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from curator_core.terminal_text import visible_line
+from curator_core.values.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from curator_core.live import LiveStage
-    from curator_core.run import RunState
-    from curator_core.stats import StageStats
+    from curator_core.run.live import LiveStage
+    from curator_core.run.run import RunState
+    from curator_core.values.stats import StageStats
 
 __all__ = ["Pace", "bottleneck_name", "duration_text", "local_table", "worker_table"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.stage import ProcessingStage, columns_of
 from curator_core.cli.parameter_text import description_of, example_of, example_values, parameter_values
-from curator_core.config.signature import parameters_of
-from curator_core.errors import CuratorError
+from curator_core.parameters.signature import parameters_of
 from curator_core.specs import StageSpec
-from curator_core.stage import ProcessingStage, columns_of
+from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
-    from curator_core.config.signature import Parameter
+    from curator_core.parameters.signature import Parameter
     from curator_core.registry import Registry
 
 __all__ = ["describe_stage"]

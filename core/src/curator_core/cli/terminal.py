@@ -14,8 +14,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from curator_core.redaction import redact, redact_hidden
-from curator_core.terminal_text import visible, visible_line
+from curator_core.values.redaction import redact, redact_hidden
+from curator_core.values.terminal_text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,15 +10,15 @@ from curator_core.cli import exit_codes
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json, print_message, warning
-from curator_core.errors import ConfigError
-from curator_core.redaction import redact, redact_values
+from curator_core.values.errors import ConfigError
+from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from curator_core.executors.base import Executor
-    from curator_core.run import RunState
+    from curator_core.run.run import RunState
     from curator_core.workflow import Workflow
 
 __all__ = ["run_workflow"]

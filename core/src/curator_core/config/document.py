@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from curator_core.config.problems import Problem, raise_problems, render_path
-from curator_core.config.yaml_dialect import MAX_DEPTH, PlainLoader, scalar_value
-from curator_core.errors import ConfigError
+from curator_core.parameters.problems import Problem, raise_problems, render_path
+from curator_core.plan.yaml_dialect import MAX_DEPTH, PlainLoader, scalar_value
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
-    from curator_core.config.problems import Path
     from curator_core.config.variables import Variables
+    from curator_core.parameters.problems import Path
 
 __all__ = ["Document", "parse_document"]
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from curator_core.config.executors import executor_class
-from curator_core.config.params import check_options, check_params, construct
-from curator_core.config.problems import one_line, render_path
-from curator_core.errors import CuratorError
+from curator_core.parameters.params import check_options, check_params, construct
+from curator_core.parameters.problems import one_line, render_path
 from curator_core.specs import WorkflowSpec
-from curator_core.workflow import Workflow
+from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
+    from curator_core.authoring.stage import ProcessingStage
     from curator_core.config.document import Document
-    from curator_core.config.problems import Fault, Path
+    from curator_core.parameters.problems import Fault, Path
     from curator_core.registry import Registry
-    from curator_core.stage import ProcessingStage
 
 __all__ = ["EntryReader"]
 
@@ -47,8 +46,8 @@ class EntryReader:
                 lines.setdefault(stage.name, self._document.line(place) or 0)
         return stages, lines
 
-    def workflow(self, entry: Any, path: Path) -> Workflow | None:
-        """Make the workflow of an entry such as ``dedup.fuzzy: {input_path: corpus}``."""
+    def workflow(self, entry: Any, path: Path) -> Any:
+        """Make the workflow of an entry such as ``dedup.fuzzy: {input_path: corpus}``, or return None."""
         name, params, options = self._parts(entry, path)
         if name is None or params is None:
             return None
@@ -62,7 +61,7 @@ class EntryReader:
             return None
         workflow, faults = construct(target, params)
         self._note(faults, inside, f"{render_path(path)} {name}")
-        return workflow if isinstance(workflow, Workflow) else None
+        return workflow
 
     def executor(self, value: Any) -> tuple[str | None, dict[str, Any]]:
         """Return the name of the executor and its checked options."""

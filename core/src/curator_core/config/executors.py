@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.params import construct
-from curator_core.config.problems import render_path
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.parameters.params import construct
+from curator_core.parameters.problems import render_path
 from curator_core.specs import ExecutorSpec
+from curator_core.values.errors import ConfigError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["executor_class", "make_executor", "short_names"]
 
 
-def make_executor(name: str, options: Mapping[str, Any], *, registry: Registry | None = None) -> Executor:
+def make_executor(name: str, options: Mapping[str, Any], *, registry: Registry) -> Executor:
     """Make an executor by its registry name.
 
-    >>> make_executor("local", {"threads": 2}).threads
+    >>> from curator_core.registry import Registry
+    >>> make_executor("local", {"threads": 2}, registry=Registry()).threads
     2
 
     Raises:
         UnknownNameError: There is no such executor.
         ConfigError: Lists every option that does not fit.
     """
-    from curator_core.registry import default_registry
-
-    executor, faults = construct(executor_class(name, registry or default_registry()), options)
+    executor, faults = construct(executor_class(name, registry), options)
     if faults:
         lines = (f"{render_path((f'executor {name}', *fault.path))}: {fault.what}" for fault in faults)
         raise ConfigError("\n".join(lines))

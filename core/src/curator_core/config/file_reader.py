@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from curator_core.config.description import FileDescription, StagesDescription, WorkflowDescription
 from curator_core.config.entries import EntryReader
-from curator_core.config.loaded import LoadedPipeline
-from curator_core.config.problems import did_you_mean
-from curator_core.pipeline import Pipeline
-from curator_core.workflow import Workflow, WorkflowStep
+from curator_core.parameters.problems import did_you_mean
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
     from curator_core.config.document import Document
-    from curator_core.config.problems import Path
+    from curator_core.parameters.problems import Path
     from curator_core.registry import Registry
 
 __all__ = ["FILE_VERSION", "FileReader"]
@@ -39,7 +37,7 @@ class FileReader:
         self._document = document
         self._entries = EntryReader(document, registry)
 
-    def read(self, path: pathlib.Path | None) -> LoadedPipeline:
+    def read(self, path: pathlib.Path | None) -> FileDescription:
         """Return what the file comes to; the document has its problems."""
         data = self._document.data
         if not isinstance(data, dict):
@@ -50,44 +48,34 @@ class FileReader:
         name = self._text(data, "name", path.stem if path is not None else "pipeline")
         description = self._text(data, "description", "")
         executor, options = self._entries.executor(data["executor"]) if "executor" in data else (None, {})
-        job = self._one_of(data, _JOBS, ())
-        stages, lines = self._entries.stages(data["stages"], ("stages",)) if job == "stages" else ([], {})
-        workflow: Workflow | None = None
-        steps: tuple[LoadedPipeline, ...] = ()
-        if job == "workflow":
-            workflow = self._entries.workflow(data["workflow"], ("workflow",))
-        elif job == "steps":
-            workflow, steps = self._steps(data["steps"], name, path)
-        pipeline = Pipeline(name, description, stages)
-        return LoadedPipeline(pipeline, executor, options, path, lines, workflow, steps)
+        job: Any = self._one_of(data, _JOBS, ())
+        if job == "steps":
+            job = self._steps(data["steps"])
+        elif job is not None:
+            job = self._job(job, data[job], name, (job,))
+        return FileDescription(name, description, job, executor, options, path)
 
-    def _steps(
-        self, entries: Any, name: str, file: pathlib.Path | None
-    ) -> tuple[Workflow | None, tuple[LoadedPipeline, ...]]:
-        """Return the steps as one workflow, and those that are pipelines."""
+    def _job(self, kind: str, entry: Any, name: str, path: Path) -> StagesDescription | WorkflowDescription:
+        if kind == "workflow":
+            return WorkflowDescription(name, self._entries.workflow(entry, path))
+        return StagesDescription(name, *self._entries.stages(entry, path))
+
+    def _steps(self, entries: Any) -> tuple[StagesDescription | WorkflowDescription, ...]:
         if not isinstance(entries, list) or not entries:
             self._document.complain(("steps",), "expected a list with at least one step")
-            return None, ()
-        steps: list[WorkflowStep] = []
-        pipelines: list[LoadedPipeline] = []
+            return ()
+        steps: list[StagesDescription | WorkflowDescription] = []
         for position, entry in enumerate(entries):
             path: Path = ("steps", position)
             if not isinstance(entry, dict):
                 self._document.complain(path, f"expected a step with a name and stages or a workflow, got {entry!r}")
                 continue
             self._check_keys(entry, _IN_STEP, path)
-            step_name = self._step_name(entry, path, [step.name for step in steps])
-            job = self._one_of(entry, _JOBS[:2], path)
-            if job == "workflow":
-                workflow = self._entries.workflow(entry["workflow"], (*path, "workflow"))
-                if workflow is not None:
-                    steps.append(WorkflowStep(step_name, workflow))
-            elif job == "stages":
-                stages, lines = self._entries.stages(entry["stages"], (*path, "stages"))
-                pipeline = Pipeline(step_name, "", stages)
-                steps.append(WorkflowStep(step_name, pipeline))
-                pipelines.append(LoadedPipeline(pipeline, path=file, stage_lines=lines))
-        return Workflow(name, steps), tuple(pipelines)
+            name = self._step_name(entry, path, [step.name for step in steps])
+            kind = self._one_of(entry, _JOBS[:2], path)
+            if kind is not None:
+                steps.append(self._job(kind, entry[kind], name, (*path, kind)))
+        return tuple(steps)
 
     def _step_name(self, entry: dict[Any, Any], path: Path, others: Sequence[str]) -> str:
         name = entry.get("name")

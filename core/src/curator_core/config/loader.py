@@ -5,54 +5,53 @@ from __future__ import annotations
 import difflib
 import os
 import pathlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curator_core.config.document import parse_document
 from curator_core.config.file_reader import FileReader
 from curator_core.config.variables import Variables
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.config.loaded import LoadedPipeline
+    from curator_core.config.description import FileDescription
     from curator_core.registry import Registry
 
-__all__ = ["load_pipeline"]
+__all__ = ["read_pipeline_file"]
 
 
-def load_pipeline(
+def read_pipeline_file(
     source: str | os.PathLike[str],
     variables: Mapping[str, object] | None = None,
     *,
-    registry: Registry | None = None,
-) -> LoadedPipeline:
-    r"""Read a pipeline from a file or from YAML text.
+    registry: Registry,
+) -> FileDescription:
+    r"""Read a pipeline file, or its text.
 
-    >>> load_pipeline("version: 1\nstages:\n- table.sample: {share: 0.5}\n").pipeline.stages[0].share
+    >>> from curator_core.registry import Registry
+    >>> found = read_pipeline_file("version: 1\nstages:\n- table.sample: {share: 0.5}\n", registry=Registry())
+    >>> found.job.stages[0].share
     0.5
 
     Args:
         source: Path of the file, or the text itself (anything with a line break).
         variables: Values for ``${NAME}``, before those of the environment.
-        registry: Where names are looked up; that of the process unless given.
+        registry: Where names are looked up.
 
     Raises:
         ConfigError: Lists everything that is wrong, each with its line.
     """
-    from curator_core.registry import default_registry
-
     text, path = _read(source)
     values = Variables(variables, os.environ)
     document = parse_document(text, source=str(path) if path is not None else "<text>", variables=values)
     values.hide_values()
     for name, hint in values.unused.items():
         document.complain((), f"variable {name!r} was given a value, but the file does not use it{hint}", where="")
-    loaded = FileReader(document, registry or default_registry()).read(path)
+    found = FileReader(document, registry).read(path)
     document.raise_problems()
-    for each in (loaded, *loaded.steps):
-        each.pipeline.references = values.references
-    return loaded
+    return replace(found, references=values.references)
 
 
 def _read(source: str | os.PathLike[str]) -> tuple[str, pathlib.Path | None]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.docstrings import summary_line
+from curator_core.authoring.filter import Filter
+from curator_core.authoring.stage import ProcessingStage
 from curator_core.config.executors import short_names
 from curator_core.config.file_reader import FILE_VERSION
-from curator_core.config.params import option_type
-from curator_core.config.signature import REQUIRED, accepts_any_parameter, parameters_of
-from curator_core.config.validation import adapter_for
-from curator_core.errors import CuratorError
-from curator_core.filter import Filter
-from curator_core.stage import ProcessingStage
+from curator_core.parameters.docstrings import summary_line
+from curator_core.parameters.params import option_type
+from curator_core.parameters.signature import REQUIRED, accepts_any_parameter, parameters_of
+from curator_core.parameters.validation import adapter_for
+from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curator_core.config.signature import Parameter
+    from curator_core.parameters.signature import Parameter
     from curator_core.registry import Registry
 
 __all__ = ["DIALECT", "pipeline_schema"]

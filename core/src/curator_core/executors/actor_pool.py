@@ -7,7 +7,10 @@ from collections.abc import Sized
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ClusterError, ConfigError, StageError
+from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.call.failure_limit import checked_fraction
+from curator_core.call.quarantine_record import record_for_task
+from curator_core.call.retry import ErrorPolicy, policy_for
 from curator_core.executors.base import Executor
 from curator_core.executors.cluster import connect, import_ray
 from curator_core.executors.node_setup import forget_run
@@ -19,24 +22,21 @@ from curator_core.executors.streaming.chunk_sizing import ChunkSizer
 from curator_core.executors.task_packs import unpack_tasks
 from curator_core.executors.worker_lease import end_leases
 from curator_core.executors.worker_options import ray_options
-from curator_core.failure_limit import checked_fraction
-from curator_core.fusion import Step
-from curator_core.quarantine import record_for_task
-from curator_core.retry import ErrorPolicy, policy_for
-from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.plan.fusion import Step
+from curator_core.values.errors import ClusterError, ConfigError, StageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from curator_core.errors import WorkerDiedError
+    from curator_core.authoring.tasks import Task
     from curator_core.executors.prepared_step import PreparedStep
     from curator_core.executors.stage_pool import Finished
     from curator_core.executors.stage_worker import WorkerReport
     from curator_core.executors.stored_tasks import Feed
-    from curator_core.plan import Plan
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState
+    from curator_core.values.errors import WorkerDiedError
 
 __all__ = ["ActorPoolExecutor"]
 

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from curator_core.plan import Plan
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState
 
 __all__ = ["Executor"]
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, PipelineError
+from curator_core.values.errors import ConfigError, PipelineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curator_core.authoring.stage import ProcessingStage
     from curator_core.executors.cluster import NodeResources
-    from curator_core.resources import Resources
-    from curator_core.stage import ProcessingStage
+    from curator_core.values.resources import Resources
 
 __all__ = ["WorkerSlot", "usable_nodes", "worker_slots"]
 

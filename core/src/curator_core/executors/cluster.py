@@ -9,13 +9,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ClusterError, ConfigError, MissingPackageError
 from curator_core.executors.lean_ray import only_needed_processes
 from curator_core.executors.ray_address import is_loopback, speaks_grpc, split_address
 from curator_core.executors.ray_folder import private_ray_folder
 from curator_core.executors.ray_output import quiet_ray
 from curator_core.executors.ray_token import AUTH_MODE_VARIABLE, make_token_private
 from curator_core.executors.search_path import check_search_path, make_job_config
+from curator_core.values.errors import ClusterError, ConfigError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.plan import Plan
+    from curator_core.plan.plan import Plan
 
 __all__ = ["NAMED_BY_FILE", "VARIABLE", "ExecutorChoice", "default_executor", "default_here"]
 

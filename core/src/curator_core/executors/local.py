@@ -6,24 +6,24 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
+from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.authoring.stage_types import is_table
+from curator_core.authoring.tasks import EmptyTask, source_id
+from curator_core.call.failure_limit import checked_fraction
+from curator_core.call.interrupts import watch_interrupts
+from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
 from curator_core.executors.threads import side_by_side
-from curator_core.failure_limit import checked_fraction
-from curator_core.interrupts import watch_interrupts
-from curator_core.runner import StageRunner
-from curator_core.source_order import SourceOrder, in_order
-from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
-from curator_core.stage_types import is_table
-from curator_core.tasks import EmptyTask, source_id
+from curator_core.run.source_order import SourceOrder, in_order
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curator_core.plan import Plan, PlannedStage
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
+    from curator_core.plan.plan import Plan, PlannedStage
+    from curator_core.run.run import RunState
 
 __all__ = ["LocalExecutor"]
 

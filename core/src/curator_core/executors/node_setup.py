@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curator_core.private_folders import make_private_folder
+from curator_core.files.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

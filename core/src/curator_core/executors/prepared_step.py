@@ -14,12 +14,12 @@ from curator_core.executors.stage_worker import WorkerSettings
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from curator_core.authoring.stage import ProcessingStage
+    from curator_core.call.retry import ErrorPolicy
     from curator_core.executors.capacity import WorkerSlot
     from curator_core.executors.cluster import ClusterInfo, NodeResources
-    from curator_core.fusion import Step
-    from curator_core.retry import ErrorPolicy
-    from curator_core.run import RunState
-    from curator_core.stage import ProcessingStage
+    from curator_core.plan.fusion import Step
+    from curator_core.run.run import RunState
 
 __all__ = ["PreparedRun", "PreparedStep", "prepare_run"]
 

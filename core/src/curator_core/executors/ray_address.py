@@ -7,7 +7,7 @@ import ipaddress
 import os
 import socket
 
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 
 __all__ = ["is_loopback", "speaks_grpc", "split_address"]
 

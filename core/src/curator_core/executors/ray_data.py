@@ -10,7 +10,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, MissingPackageError, PipelineError, StageError
+from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.authoring.tasks import EmptyTask
+from curator_core.call.failure_limit import checked_fraction
+from curator_core.call.interrupts import watch_interrupts
+from curator_core.call.retry import ErrorPolicy
+from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
 from curator_core.executors.cluster import connect, import_ray
 from curator_core.executors.node_setup import forget_run
@@ -18,22 +23,17 @@ from curator_core.executors.prepared_step import prepare_run
 from curator_core.executors.stage_worker import WorkerReport
 from curator_core.executors.task_windows import evenly, windows
 from curator_core.executors.worker_options import ray_options
-from curator_core.failure_limit import checked_fraction
-from curator_core.fusion import fuse
-from curator_core.interrupts import watch_interrupts
-from curator_core.retry import ErrorPolicy
-from curator_core.runner import StageRunner
-from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
-from curator_core.tasks import EmptyTask
+from curator_core.plan.fusion import fuse
+from curator_core.values.errors import ConfigError, MissingPackageError, PipelineError, StageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from curator_core.authoring.tasks import Task
     from curator_core.executors.prepared_step import PreparedRun, PreparedStep
-    from curator_core.plan import Plan, PlannedStage
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.plan.plan import Plan, PlannedStage
+    from curator_core.run.run import RunState
 
 __all__ = ["RayDataExecutor"]
 

@@ -17,8 +17,8 @@ from curator_core.executors.stage_worker import StageWorker, WorkerReport
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from curator_core.authoring.tasks import Task
     from curator_core.executors.stage_worker import WorkerSettings
-    from curator_core.tasks import Task
 
 __all__ = ["DataWorker", "read_block", "write_block"]
 

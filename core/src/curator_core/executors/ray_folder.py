@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ClusterError
+from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

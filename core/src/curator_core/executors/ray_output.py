@@ -7,8 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from curator_core.private_folders import private_opener
-from curator_core.redaction import RedactingFormatter
+from curator_core.files.private_folders import private_opener
+from curator_core.values.redaction import RedactingFormatter
 
 if TYPE_CHECKING:
     import os

@@ -7,8 +7,8 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curator_core.errors import ClusterError
-from curator_core.private_folders import make_private_folder, why_not_own
+from curator_core.files.private_folders import make_private_folder, why_not_own
+from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ClusterError
+from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,14 +12,14 @@ from functools import lru_cache
 from types import FunctionType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import CuratorError, PipelineError, StageError
 from curator_core.executors.search_path import driver_search_path
+from curator_core.values.errors import CuratorError, PipelineError, StageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.stage import ProcessingStage
-    from curator_core.tasks import Task
+    from curator_core.authoring.stage import ProcessingStage
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["PackedError", "PackedStage", "check_readable", "dumps", "pack_error", "pack_stage", "pickler_class"]
 

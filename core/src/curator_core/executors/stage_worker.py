@@ -8,25 +8,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.authoring.tasks import EmptyTask, source_id
+from curator_core.call.interrupts import expect_no_interrupts, reraise_interrupt
+from curator_core.call.runner import StageRunner
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
-from curator_core.interrupts import expect_no_interrupts, reraise_interrupt
-from curator_core.ledger.counts import SourceCounts
-from curator_core.ledger.run_ledger import SourceReport, known_about
-from curator_core.runner import StageRunner
-from curator_core.stage import WorkerInfo
-from curator_core.tasks import EmptyTask, source_id
-from curator_core.worker_state import WorkerState
+from curator_core.run.ledger.counts import SourceCounts
+from curator_core.run.ledger.run_ledger import SourceReport, known_about
+from curator_core.run.worker_state import WorkerState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from curator_core.authoring.stage import OnError
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.executors.shipping import PackedError, PackedStage
-    from curator_core.quarantine import QuarantineRecord
-    from curator_core.stage import OnError
-    from curator_core.stats import StageStats
-    from curator_core.tasks import Task
+    from curator_core.values.stats import StageStats
 
 __all__ = ["PackedOutputs", "StageWorker", "WorkerReport", "WorkerSettings"]
 

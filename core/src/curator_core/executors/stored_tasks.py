@@ -13,7 +13,7 @@ from curator_core.executors.task_packs import pack_tasks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["Feed", "Slice", "SourceFeed", "StoredFeed", "split_slices", "task_count"]
 

@@ -12,7 +12,7 @@ from curator_core.executors.shipping import check_readable, pickler_class
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["TaskGroup", "pack_tasks", "unpack_tasks"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["evenly", "windows"]
 

@@ -9,8 +9,8 @@ Leases are kept in Ray's control store: a worker that cannot reach it cannot be 
 
 from __future__ import annotations
 
-from curator_core.errors import OutputError
 from curator_core.files.atomic import guard_commits
+from curator_core.values.errors import OutputError
 
 __all__ = ["end_lease", "end_leases", "hold_lease"]
 

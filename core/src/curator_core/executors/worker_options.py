@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from curator_core.executors.capacity import WorkerSlot
-    from curator_core.resources import Resources
+    from curator_core.values.resources import Resources
 
 __all__ = ["ray_options"]
 

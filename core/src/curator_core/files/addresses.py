@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from curator_core.errors import LocationError, MissingPackageError
 from curator_core.files.locations import check_location
+from curator_core.values.errors import LocationError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

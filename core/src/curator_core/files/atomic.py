@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from curator_core.errors import OutputError, StageError
-from curator_core.faults import fault_point, is_hooked
+from curator_core.files.faults import fault_point, is_hooked
 from curator_core.files.filesystems import is_local, is_transient, names_in, open_filesystem, protocols
+from curator_core.values.errors import OutputError, StageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator

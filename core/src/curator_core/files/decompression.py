@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import BinaryIO
 
-from curator_core.errors import DataError
 from curator_core.files.compression import compression_of
 from curator_core.files.decoders import MemberDecoder, decode_errors
 from curator_core.files.limits import Limits
+from curator_core.values.errors import DataError
 
 __all__ = ["Decompressor", "StreamError"]
 

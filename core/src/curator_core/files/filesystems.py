@@ -8,15 +8,15 @@ import posixpath
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError, DataError, MissingPackageError, nearest
 from curator_core.files.local_files import irregular_kind
+from curator_core.values.errors import ConfigError, DataError, MissingPackageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fsspec import AbstractFileSystem
 
-    from curator_core.tasks import FileSlice
+    from curator_core.authoring.tasks import FileSlice
 
 __all__ = [
     "check_name",

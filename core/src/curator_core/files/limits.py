@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curator_core.errors import ConfigError
+from curator_core.values.errors import ConfigError
 
 __all__ = ["DEFAULT_BLOCK_BYTES", "Limits"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.files.decompression import StreamError
 
 if TYPE_CHECKING:
-    from curator_core.tasks import FileSlice
+    from curator_core.authoring.tasks import FileSlice
 
 __all__ = ["ListedSize"]
 

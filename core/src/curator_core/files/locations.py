@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from curator_core.errors import ConfigError, LocationError
+from curator_core.values.errors import ConfigError, LocationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

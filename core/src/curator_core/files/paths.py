@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ConfigError
 from curator_core.files.filesystems import full_url, is_local, open_filesystem, protocols
 from curator_core.files.local_files import (
     FoundFile,
@@ -20,6 +19,7 @@ from curator_core.files.local_files import (
     matches_glob,
     walk_files,
 )
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -8,7 +8,6 @@ import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from curator_core.errors import ConfigError, PluginError
 from curator_core.registry.aliases import aliases_of, canonical_name
 from curator_core.registry.declarations import SNAKE_CASE, declaration_for
 from curator_core.registry.discovery import core_candidate, discover, settle_collisions
@@ -19,13 +18,14 @@ from curator_core.registry.refusals import KNOWN_PLUGINS, refusal
 from curator_core.registry.registered import Registered
 from curator_core.registry.selection import Selection
 from curator_core.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
+from curator_core.values.errors import ConfigError, PluginError
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Collection, Iterable, Mapping
 
+    from curator_core.authoring.stage import ProcessingStage
     from curator_core.registry.registered import RegisteredStage
-    from curator_core.stage import ProcessingStage
 
 __all__ = ["Registry", "default_registry", "make_stage"]
 
@@ -171,7 +171,7 @@ class Registry:
             MissingPackageError: It needs a package that is not installed.
             PluginError: Its plugin is unusable, or what it names is not a stage.
         """
-        from curator_core.stage import ProcessingStage
+        from curator_core.authoring.stage import ProcessingStage
 
         registered = self.find(StageSpec, name)
         target = registered.load()
@@ -196,7 +196,7 @@ class Registry:
         Raises:
             ConfigError: The parameters do not fit the stage.
         """
-        from curator_core.config.params import build_stage
+        from curator_core.parameters.params import build_stage
 
         return build_stage(self.stage_target(name), name, params)
 

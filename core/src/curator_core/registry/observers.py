@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import UnknownNameError
 from curator_core.registry.declarations import DECLARATIONS
 from curator_core.registry.loading import HOOKS, one_line
+from curator_core.values.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.errors import PluginError, UnknownNameError, nearest
 from curator_core.registry.plugin_info import official_distribution
+from curator_core.values.errors import PluginError, UnknownNameError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from curator_core.errors import CuratorError
     from curator_core.registry.plugin_info import PluginInfo
+    from curator_core.values.errors import CuratorError
 
 __all__ = ["KNOWN_COMMANDS", "KNOWN_PLUGINS", "plugin_refusal", "refusal"]
 

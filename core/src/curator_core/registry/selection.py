@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_core.errors import nearest
 from curator_core.registry.plugin_info import CORE
+from curator_core.values.errors import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

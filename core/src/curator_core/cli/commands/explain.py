@@ -13,13 +13,13 @@ from curator_core.cli.pipeline_arguments import (
 )
 from curator_core.cli.terminal import print_data, print_json
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
-from curator_core.redaction import redact, redact_values
+from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
 
-    from curator_core.config import LoadedPipeline
-    from curator_core.plan import Plan, PlannedStage
+    from curator_core.pipeline_file import LoadedPipeline
+    from curator_core.plan.plan import Plan, PlannedStage
 
 __all__ = ["add_arguments", "run"]
 

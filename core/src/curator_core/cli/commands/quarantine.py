@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from curator_core.cli import exit_codes
 from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
 from curator_core.cli.terminal import columns_text, print_data, print_json, print_message
-from curator_core.errors import ConfigError, UnknownNameError
-from curator_core.ledger.former_names import stage_named_today
-from curator_core.redaction import redact
-from curator_core.terminal_text import visible_line
+from curator_core.registry import default_registry
+from curator_core.values.errors import ConfigError, UnknownNameError
+from curator_core.values.redaction import redact
+from curator_core.values.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.quarantine import QuarantineRecord
-    from curator_core.quarantine.retry import RetryResult
-    from curator_core.quarantine.retry_plan import RetryOrder
+    from curator_core.call.quarantine_record import QuarantineRecord
+    from curator_core.quarantine_retry import RetryResult
+    from curator_core.run.quarantine.retry_plan import RetryOrder
 
 __all__ = ["add_arguments", "run"]
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _ls(args: argparse.Namespace) -> int:
-    from curator_core.quarantine.folder import QuarantineFolder
+    from curator_core.run.quarantine.folder import QuarantineFolder
 
     folder = QuarantineFolder(args.run_dir)
     resolved = folder.resolutions()
@@ -106,7 +106,7 @@ def _ls(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    from curator_core.quarantine.folder import QuarantineFolder
+    from curator_core.run.quarantine.folder import QuarantineFolder
 
     folder = QuarantineFolder(args.run_dir)
     record = _find(args.record, folder.records())
@@ -131,15 +131,15 @@ def _show(args: argparse.Namespace) -> int:
 
 def _retry(args: argparse.Namespace) -> int:
     from curator_core.config.executors import make_executor
-    from curator_core.quarantine.folder import QuarantineFolder
-    from curator_core.quarantine.retry import plan_file, retry_quarantined
+    from curator_core.quarantine_retry import plan_file, retry_quarantined
+    from curator_core.run.quarantine.folder import QuarantineFolder
 
     known = QuarantineFolder(args.run_dir).records()
     chosen = {_find(each, known).record_id for each in args.records}
     result = retry_quarantined(
         args.run_dir,
         pipeline=load(args.pipeline or str(plan_file(args.run_dir)), args.variables).pipeline,
-        executor=make_executor(args.executor, {}),
+        executor=make_executor(args.executor, {}, registry=default_registry()),
         choose=lambda record: _is_wanted(record, args) and (not chosen or record.record_id in chosen),
         dry_run=args.dry_run,
     )
@@ -208,7 +208,8 @@ def _find(beginning: str, records: dict[str, QuarantineRecord]) -> QuarantineRec
 
 
 def _is_wanted(record: QuarantineRecord, args: argparse.Namespace) -> bool:
-    is_of_stage = args.stage is None or stage_named_today(args.stage) == stage_named_today(record.stage)
+    named_today = default_registry().canonical_name
+    is_of_stage = args.stage is None or named_today(args.stage) == named_today(record.stage)
     return is_of_stage and args.error in (None, record.error_type)
 
 

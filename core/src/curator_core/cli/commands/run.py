@@ -11,19 +11,20 @@ from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json, print_message, warning
 from curator_core.cli.workflow_run import run_workflow
-from curator_core.errors import ConfigError, CuratorError
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
-from curator_core.redaction import redact, redact_values
+from curator_core.values.errors import ConfigError, CuratorError
+from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
     from curator_core.cli.interruption import Interruption
-    from curator_core.config import LoadedPipeline
     from curator_core.executors.base import Executor
     from curator_core.pipeline import Pipeline
-    from curator_core.result import RunResult
+    from curator_core.pipeline_file import LoadedPipeline
+    from curator_core.registry import Registry
+    from curator_core.run.result import RunResult
 
 __all__ = ["add_arguments", "run"]
 
@@ -95,9 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the pipeline, show progress, then the summary."""
-    from curator_core.plan import Plan
-    from curator_core.run import RunState, run_plan
-    from curator_core.run_warnings import unwritten_rows
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState, run_plan
+    from curator_core.run.run_warnings import unwritten_rows
 
     if args.save_dropped and args.run_dir is None:
         raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")
@@ -153,17 +154,16 @@ def _executor(name: str, loaded: LoadedPipeline, args: argparse.Namespace) -> Ex
     # Options in the file belong to the executor that the file names.
     options: dict[str, Any] = dict(loaded.executor_options) if name == loaded.executor_name else {}
     given = {option: value for option in _EXECUTOR_OPTIONS if (value := getattr(args, option)) is not None}
-    _check_options(name, given)
-    return make_executor(name, {**options, **given})
+    registry = loaded.pipeline.registry
+    _check_options(name, given, registry)
+    return make_executor(name, {**options, **given}, registry=registry)
 
 
-def _check_options(name: str, given: Mapping[str, Any]) -> None:
+def _check_options(name: str, given: Mapping[str, Any], registry: Registry) -> None:
     """Refuse options of the command line that an executor does not have, and say which one does."""
     from curator_core.config.executors import executor_class, short_names
-    from curator_core.config.signature import accepts_any_parameter, parameters_of
-    from curator_core.registry import default_registry
+    from curator_core.parameters.signature import accepts_any_parameter, parameters_of
 
-    registry = default_registry()
     executor = executor_class(name, registry)
     if accepts_any_parameter(executor):
         return
@@ -184,7 +184,7 @@ def _check_options(name: str, given: Mapping[str, Any]) -> None:
 
 
 def _save_dropped(pipeline: Pipeline) -> None:
-    from curator_core.planner import decompose
+    from curator_core.plan.planner import decompose
 
     pipeline.stages = [
         stage.with_(save_dropped=True) if any("save_dropped" in part.options for part in decompose(stage)) else stage

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
 from curator_core.cli.terminal import columns_text, print_data, print_json
-from curator_core.errors import ConfigError, UnknownNameError
+from curator_core.values.errors import ConfigError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curator_core.executors.streaming.forecast import Forecast, Machines, StageTimes, StepForecast
-    from curator_core.plan import Plan
+    from curator_core.plan.plan import Plan
 
 __all__ = ["add_arguments", "run"]
 

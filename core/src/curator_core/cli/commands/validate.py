@@ -8,7 +8,7 @@ from curator_core.cli import exit_codes
 from curator_core.cli.failures import report_failure, wants_traceback
 from curator_core.cli.pipeline_arguments import add_inputs_argument, add_json_argument, add_set_argument, load
 from curator_core.cli.terminal import paint, print_data, print_json
-from curator_core.errors import CuratorError
+from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
     import argparse

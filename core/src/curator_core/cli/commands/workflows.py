@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli.pipeline_arguments import add_json_argument
 from curator_core.cli.terminal import columns_text, paint, print_data, print_json
-from curator_core.errors import ConfigError
 from curator_core.specs import WorkflowSpec
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +60,7 @@ def _missing(registered: Registered[WorkflowSpec]) -> str:
 
 def _show(registered: Registered[WorkflowSpec], name: str, *, as_json: bool) -> None:
     from curator_core.cli.parameter_text import description_of, example_of, parameter_lines, parameter_values
-    from curator_core.config.signature import parameters_of
+    from curator_core.parameters.signature import parameters_of
 
     cls: Any = registered.load()
     parameters = list(parameters_of(cls).values())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.runner import StageRunner
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.runner import StageRunner
 
 __all__ = ["forget_notes", "noted_stage", "run_noting"]
 

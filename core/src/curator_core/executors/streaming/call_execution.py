@@ -7,20 +7,20 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.tasks import EmptyTask
+from curator_core.call.interrupts import reraise_interrupt
 from curator_core.executors.streaming.breadcrumbs import run_noting
 from curator_core.executors.streaming.chunk_codec import approximate_bytes, encode
 from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S
-from curator_core.fusion import makes_iterators
-from curator_core.interrupts import reraise_interrupt
-from curator_core.tasks import EmptyTask
+from curator_core.plan.fusion import makes_iterators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.runner import StageRunner
     from curator_core.executors.streaming.chunk_codec import Payload
-    from curator_core.runner import StageRunner
-    from curator_core.tasks import Task
-    from curator_core.worker_state import Reports, WorkerState
+    from curator_core.run.worker_state import Reports, WorkerState
 
 __all__ = ["Budget", "CallExecution", "Part"]
 

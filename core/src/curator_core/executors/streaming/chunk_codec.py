@@ -8,15 +8,15 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError
+from curator_core.authoring.tasks import TableBatch
 from curator_core.executors.shipping import check_readable, pickler_class
 from curator_core.executors.streaming.collection_pause import collection_paused
-from curator_core.tasks import TableBatch
+from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["Payload", "approximate_bytes", "decode", "encode"]
 

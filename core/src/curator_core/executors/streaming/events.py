@@ -19,15 +19,15 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from curator_core.redaction import redact, redact_values
+from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.executors.streaming.stage_samples import StageSample
     from curator_core.executors.streaming.worker_changes import WorkerChange
-    from curator_core.quarantine import QuarantineRecord
 
 __all__ = ["EVENTS_FILE", "EventLog", "sample_interval_s"]
 

@@ -8,19 +8,19 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from curator_core.errors import ConfigError
+from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.call.failure_limit import checked_fraction
 from curator_core.executors.base import Executor
-from curator_core.failure_limit import checked_fraction
-from curator_core.source_order import in_order
-from curator_core.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
+from curator_core.run.source_order import in_order
+from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from curator_core.plan import Plan
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState
 
 __all__ = ["StreamingExecutor"]
 

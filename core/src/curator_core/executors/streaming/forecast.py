@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curator_core.executors.streaming.model import StepSpec
-    from curator_core.fusion import Step
-    from curator_core.plan import Plan
+    from curator_core.plan.fusion import Step
+    from curator_core.plan.plan import Plan
 
 __all__ = ["DEFAULT_SERVICE_S", "Forecast", "Machines", "StageTimes", "StepForecast", "foretell"]
 

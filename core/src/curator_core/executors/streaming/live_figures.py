@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from curator_core.live import LiveStage
+from curator_core.run.live import LiveStage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curator_core.executors.streaming.board import Board
     from curator_core.executors.streaming.step_state import StepState
-    from curator_core.fusion import Step
-    from curator_core.stats import StageStats
+    from curator_core.plan.fusion import Step
+    from curator_core.values.stats import StageStats
 
 __all__ = ["bottleneck", "live_stages"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from curator_core.executors.streaming.board import Board
     from curator_core.executors.streaming.model import Node
-    from curator_core.fusion import Step
-    from curator_core.run import RunState
+    from curator_core.plan.fusion import Step
+    from curator_core.run.run import RunState
 
 __all__ = ["Monitor"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, GiveUp
 from curator_core.executors.streaming.blame import Blame
 from curator_core.executors.streaming.model import Call, Slice
+from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.board import Board

@@ -9,12 +9,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import ClusterError
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.gpu_memory import measure_gpus
 from curator_core.executors.streaming.cluster_nodes import engine_node
 from curator_core.executors.streaming.placement import Placement
 from curator_core.executors.streaming.run_share import held_names, run_share
+from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,9 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from curator_core.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
+from curator_core.authoring.tasks import source_id
+from curator_core.call.quarantine_record import record_for_task
+from curator_core.call.retry import policy_for
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.streaming.actions import (
     Deliver,
@@ -28,25 +30,23 @@ from curator_core.executors.streaming.payload_handles import fetch, keep
 from curator_core.executors.streaming.scheduler import REBALANCE_S
 from curator_core.executors.streaming.source_thread import SourceChunk, SourceThread
 from curator_core.executors.streaming.worker_pool import CallEnded, WorkerEnded, WorkerStarted
-from curator_core.quarantine import record_for_task
-from curator_core.retry import policy_for
-from curator_core.source_order import SourceOrder
-from curator_core.tasks import source_id
+from curator_core.run.source_order import SourceOrder
+from curator_core.values.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curator_core.errors import CuratorError
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.retry import ErrorPolicy
     from curator_core.executors.streaming.actions import StopWorker
     from curator_core.executors.streaming.model import Call, Chunk, LossCause, Slice
     from curator_core.executors.streaming.node_watch import NodeWatch
     from curator_core.executors.streaming.scheduler import Scheduler
     from curator_core.executors.streaming.worker import CallReport
     from curator_core.executors.streaming.worker_pool import WorkerPool
-    from curator_core.fusion import Step
-    from curator_core.retry import ErrorPolicy
-    from curator_core.run import RunState
-    from curator_core.tasks import Task
+    from curator_core.plan.fusion import Step
+    from curator_core.run.run import RunState
+    from curator_core.values.errors import CuratorError
 
 __all__ = ["RunLoop"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.errors import StageError
 from curator_core.executors.streaming.actions import Deliver, StopWorker
 from curator_core.executors.streaming.board import Board
 from curator_core.executors.streaming.chunk_sizing import LONGEST_CALL_S, call_target_s
@@ -19,6 +18,7 @@ from curator_core.executors.streaming.pool_goals import PoolGoals
 from curator_core.executors.streaming.pools import Pools
 from curator_core.executors.streaming.recovery import Recovery
 from curator_core.executors.streaming.setup_failures import SetupFailures
+from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.call.retry import ErrorPolicy, policy_for
 from curator_core.executors.capacity import usable_nodes, worker_slots
 from curator_core.executors.cluster import import_ray
 from curator_core.executors.gpu_memory import measure_gpus
@@ -16,7 +17,6 @@ from curator_core.executors.streaming.model import Held, StepSpec
 from curator_core.executors.streaming.scheduler import Scheduler
 from curator_core.executors.streaming.worker import TrackedStep, WorkerOptions
 from curator_core.executors.streaming.worker_pool import WorkerPool
-from curator_core.retry import ErrorPolicy, policy_for
 
 if TYPE_CHECKING:
     import queue
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from curator_core.executors.shipping import PackedStage
     from curator_core.executors.streaming.executor import StreamingExecutor
     from curator_core.executors.streaming.reservation import Reservation
-    from curator_core.fusion import Step
-    from curator_core.plan import Plan
-    from curator_core.run import RunState
+    from curator_core.plan.fusion import Step
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState
 
 __all__ = ["Session", "prepare"]
 

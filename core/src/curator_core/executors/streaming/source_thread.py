@@ -15,7 +15,7 @@ from curator_core.executors.streaming.collection_pause import collection_paused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curator_core.tasks import Task
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["SourceChunk", "SourceThread"]
 

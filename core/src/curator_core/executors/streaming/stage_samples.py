@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curator_core.live import LiveStage
+from curator_core.run.live import LiveStage
 
 if TYPE_CHECKING:
-    from curator_core.run import RunState
-    from curator_core.stats import StageStats
+    from curator_core.run.run import RunState
+    from curator_core.values.stats import StageStats
 
 __all__ = ["Sampler", "StageCounts", "StageSample"]
 

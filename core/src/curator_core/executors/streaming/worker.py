@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from curator_core.call.interrupts import expect_no_interrupts
 from curator_core.executors.node_setup import once_on_this_node
 from curator_core.executors.shipping import pack_error
 from curator_core.executors.thread_pools import limit_thread_pools
-from curator_core.interrupts import expect_no_interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from curator_core.authoring.stage import OnError
+    from curator_core.call.quarantine_record import QuarantineRecord
+    from curator_core.call.runner import StageRunner
     from curator_core.executors.shipping import PackedError, PackedStage
     from curator_core.executors.streaming.call_execution import Budget, CallExecution, Part
     from curator_core.executors.streaming.chunk_codec import Payload
-    from curator_core.ledger.run_ledger import SourceReport
-    from curator_core.quarantine import QuarantineRecord
-    from curator_core.runner import StageRunner
-    from curator_core.stage import OnError
-    from curator_core.stats import StageStats
+    from curator_core.run.ledger.run_ledger import SourceReport
+    from curator_core.values.stats import StageStats
 
 __all__ = ["CallOrder", "CallReport", "StepWorker", "TrackedStep", "WorkerOptions"]
 
@@ -115,11 +115,11 @@ class StepWorker:
 
     def setup(self, worker_id: str, node_id: str) -> CallReport:
         """Load the stages and prepare them, and the node too where this is the first of its workers."""
+        from curator_core.authoring.stage import WorkerInfo
+        from curator_core.call.runner import StageRunner
         from curator_core.executors.worker_lease import hold_lease
-        from curator_core.ledger.counts import SourceCounts
-        from curator_core.runner import StageRunner
-        from curator_core.stage import WorkerInfo
-        from curator_core.worker_state import WorkerState
+        from curator_core.run.ledger.counts import SourceCounts
+        from curator_core.run.worker_state import WorkerState
 
         tracked = self._options.tracked
         counts = None if tracked is None else SourceCounts()
@@ -219,7 +219,7 @@ class StepWorker:
         """Return what a part of a call did to each source task."""
         if self._options.tracked is None:
             return None
-        from curator_core.ledger.run_ledger import SourceReport
+        from curator_core.run.ledger.run_ledger import SourceReport
 
         return SourceReport.of(
             self._options.tracked.position,

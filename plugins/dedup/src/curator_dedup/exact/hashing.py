@@ -19,7 +19,7 @@ _WORD = 8
 def hash_values(column: ColumnBytes) -> NDArray[np.uint64]:
     """Return the two halves of the hash of each value of a column, one value a row.
 
-    >>> from curator_core.column_bytes import column_bytes
+    >>> from curator_core.authoring.column_bytes import column_bytes
     >>> import pyarrow as pa
     >>> hashes = hash_values(column_bytes(pa.array(["same", "same", "other"])))
     >>> bool((hashes[0] == hashes[1]).all()), bool((hashes[0] == hashes[2]).any())

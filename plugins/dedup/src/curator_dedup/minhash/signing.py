@@ -38,7 +38,7 @@ def sign(
 
     A document without characters (or words) has no shingles, and a signature that means nothing.
 
-    >>> from curator_core.column_bytes import column_bytes
+    >>> from curator_core.authoring.column_bytes import column_bytes
     >>> from curator_dedup.minhash.scheme import MinhashScheme
     >>> import pyarrow as pa
     >>> rows, shingles = sign(column_bytes(pa.array(["one two three", "one two three", ""])), MinhashScheme(ngrams=5))

@@ -1,7 +1,7 @@
 """Metrics come in groups: what one pass over the text gives at once. A filter asks for a group, and pays for it once.
 
 Neighbouring filters that ask for the same group share it, and the rows that one of them dropped are not measured by the
-groups behind it (see :mod:`curator_core.derived`).
+groups behind it (see :mod:`curator_core.authoring.derived`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Constructor parameters as configuration: read from signatures, checked, read back, secrets left out."""

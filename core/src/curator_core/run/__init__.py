@@ -1,0 +1,1 @@
+"""One run of a plan: state, order, ledger, quarantine, run directory, result."""

@@ -1,0 +1,1 @@
+"""Quarantine of a run: where records are kept, and how they are settled once retried."""

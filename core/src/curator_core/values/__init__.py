@@ -1,0 +1,1 @@
+"""Plain values that every floor uses: errors, resources, statistics, secrets to hide."""
