@@ -9,7 +9,7 @@ from curator_core.authoring.recording import BadRecord, report
 from curator_core.call.failure_limit import FEWEST_ROWS, FailureLimit
 from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.config.executors import make_executor
-from curator_core.pipeline_file import load_pipeline
+from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError, TooManyFailuresError
 from curator_core.values.stats import StageStats

@@ -1,8 +1,8 @@
 import pytest
 
 from curator_core import Pipeline, ProcessingStage, Task, Workflow
+from curator_core.pipelines.workflow import WorkflowStep
 from curator_core.values.errors import CuratorError, StageError, UnknownNameError
-from curator_core.workflow import WorkflowStep
 
 
 class Add(ProcessingStage):

@@ -12,7 +12,7 @@ from curator_core.config.executors import executor_class, short_names
 from curator_core.executors.default import default_executor
 from curator_core.executors.streaming.metrics import COUNTERS, GAUGES
 from curator_core.parameters.signature import parameters_of
-from curator_core.pipeline_file import load_pipeline
+from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.registry import default_registry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "executors.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from recordings import encoded, tone
 from curator_audio import ReadFolder as ReadAudio
 from curator_core import LocalExecutor, Pipeline
 from curator_core.files.paths import list_files
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.values.errors import ConfigError, PipelineError
 from curator_image import ReadFolder as ReadImages
 from curator_text import ReadHf, ReadJsonl, ReadText

@@ -176,7 +176,7 @@ def test_a_sidecar_in_an_archive_cannot_name_files_elsewhere(corpus):
 
 
 def test_a_retry_checks_rows_again(corpus, tmp_path):
-    from curator_core.quarantine_retry import retry_quarantined
+    from curator_core.pipelines.quarantine_retry import retry_quarantined
 
     manifest = jsonl(corpus / "m.jsonl", {"uri": str(corpus.parent / "private" / "a.wav")})
     pipeline = Pipeline(stages=[ReadJsonl(manifest), SilenceFilter(bytes_field=None)])

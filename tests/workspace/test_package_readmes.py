@@ -25,7 +25,7 @@ def test_python_example_runs(code):
 
 @pytest.mark.parametrize("text", blocks("yaml"))
 def test_pipeline_example_is_valid(text):
-    from curator_core.pipeline_file import load_pipeline
+    from curator_core.pipelines.pipeline_file import load_pipeline
 
     loaded = load_pipeline(text, variables=dict.fromkeys(re.findall(r"\$\{(\w+)\}", text), "somewhere"))
     assert len(loaded.pipeline.stages) > 1

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from curator_core.executors.local import LocalExecutor
     from curator_core.executors.ray_data import RayDataExecutor
     from curator_core.executors.streaming.executor import StreamingExecutor
-    from curator_core.pipeline import Pipeline
+    from curator_core.pipelines.pipeline import Pipeline
+    from curator_core.pipelines.quarantine_retry import retry_quarantined
+    from curator_core.pipelines.workflow import Workflow, WorkflowStep
     from curator_core.plan.plan import Plan
     from curator_core.registry import make_stage
     from curator_core.run.result import RunResult
     from curator_core.values.errors import CuratorError
     from curator_core.values.resources import Resources
-    from curator_core.workflow import Workflow, WorkflowStep
 
 __version__ = "0.1.0"
 
@@ -38,14 +39,15 @@ _HOMES = {
     "executors.streaming.executor": ("StreamingExecutor",),
     "authoring.filter": ("Filter", "Verdict"),
     "authoring.function_stage": ("processing_stage",),
-    "pipeline": ("Pipeline",),
+    "pipelines.pipeline": ("Pipeline",),
+    "pipelines.quarantine_retry": ("retry_quarantined",),
     "plan.plan": ("Plan",),
     "registry": ("make_stage",),
     "values.resources": ("Resources",),
     "run.result": ("RunResult",),
     "authoring.stage": ("CompositeStage", "ProcessingStage"),
     "authoring.tasks": ("EmptyTask", "FileGroupTask", "TableBatch", "Task"),
-    "workflow": ("Workflow", "WorkflowStep"),
+    "pipelines.workflow": ("Workflow", "WorkflowStep"),
 }
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "WorkflowStep",
     "make_stage",
     "processing_stage",
+    "retry_quarantined",
 ]
 
 __getattr__, __dir__, _ = lazy_names(__name__, _HOMES)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from curator_core.hookspecs import hookimpl
-from curator_core.specs import API_VERSION, ExecutorSpec, TaskTypeSpec
+from curator_core.values.hookspecs import hookimpl
+from curator_core.values.specs import API_VERSION, ExecutorSpec, TaskTypeSpec
 
 __all__ = ["CURATOR_API", "curator_executors", "curator_task_types"]
 

@@ -61,7 +61,7 @@ _HOMES = {
         "Precision",
         "restore_threads",
     ),
-    "pipeline": ("Pipeline",),
+    "pipelines.pipeline": ("Pipeline",),
     "authoring.recording": ("BadRecord", "Recording", "report"),
     "values.redaction": ("MASK", "redact"),
     "registry.catalogue": ("Registry",),
@@ -84,7 +84,7 @@ _HOMES = {
         "TableBatch",
         "Task",
     ),
-    "workflow": ("Watch", "Workflow", "WorkflowResult", "WorkflowStep"),
+    "pipelines.workflow": ("Watch", "Workflow", "WorkflowResult", "WorkflowStep"),
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)

@@ -93,7 +93,11 @@ from curator_core.files.paths import list_files as list_files
 from curator_core.parameters.params import build_stage as build_stage
 from curator_core.parameters.params import parameter_values as parameter_values
 from curator_core.parameters.signature import parameters_of as parameters_of
-from curator_core.pipeline import Pipeline as Pipeline
+from curator_core.pipelines.pipeline import Pipeline as Pipeline
+from curator_core.pipelines.workflow import Watch as Watch
+from curator_core.pipelines.workflow import Workflow as Workflow
+from curator_core.pipelines.workflow import WorkflowResult as WorkflowResult
+from curator_core.pipelines.workflow import WorkflowStep as WorkflowStep
 from curator_core.registry.catalogue import Registry as Registry
 from curator_core.registry.declarations import DECLARATIONS as DECLARATIONS
 from curator_core.registry.heavy_modules import HEAVY_MODULES as HEAVY_MODULES
@@ -115,7 +119,3 @@ from curator_core.values.lazy_names import lazy_names as lazy_names
 from curator_core.values.redaction import MASK as MASK
 from curator_core.values.redaction import redact as redact
 from curator_core.values.resources import Resources as Resources
-from curator_core.workflow import Watch as Watch
-from curator_core.workflow import Workflow as Workflow
-from curator_core.workflow import WorkflowResult as WorkflowResult
-from curator_core.workflow import WorkflowStep as WorkflowStep

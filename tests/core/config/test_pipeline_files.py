@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from curator_core import Pipeline, Resources, make_stage, processing_stage
 from curator_core.parameters.params import build_stage, parameter_values
-from curator_core.pipeline_file import load_pipeline
+from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.plan.dump import dump_pipeline
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError

@@ -42,7 +42,7 @@ BAD = [
 
 @pytest.mark.parametrize("text", GOOD)
 def test_good_files_pass_schema_and_loader(text, validator, registry, monkeypatch):
-    from curator_core.pipeline_file import load_pipeline
+    from curator_core.pipelines.pipeline_file import load_pipeline
 
     monkeypatch.setenv("N", "3")
     validator.validate(yaml.safe_load(text))
@@ -51,7 +51,7 @@ def test_good_files_pass_schema_and_loader(text, validator, registry, monkeypatc
 
 @pytest.mark.parametrize("text", BAD)
 def test_bad_files_fail_schema_and_loader(text, validator, registry):
-    from curator_core.pipeline_file import load_pipeline
+    from curator_core.pipelines.pipeline_file import load_pipeline
     from curator_core.values.errors import ConfigError
 
     assert not validator.is_valid(yaml.safe_load(text))

@@ -44,7 +44,7 @@ def test_a_stage_that_asks_for_a_gpu_is_named(resources):
 
 def test_a_run_says_which_executor_it_takes_and_why(monkeypatch, caplog):
     monkeypatch.setenv("CURATOR_EXECUTOR", "local")
-    with caplog.at_level(logging.INFO, logger="curator_core.pipeline"):
+    with caplog.at_level(logging.INFO, logger="curator_core.pipelines.pipeline"):
         result = Pipeline("plain", stages=[double]).run(initial_tasks=[Task(data=2)])
     assert [task.data for task in result] == [4]
     assert caplog.messages == ["plain runs with the local executor: CURATOR_EXECUTOR is set"]
@@ -64,7 +64,7 @@ def test_choosing_does_not_import_ray():
 @pytest.mark.usefixtures("ray_session")
 def test_a_pipeline_runs_on_the_ray_that_this_process_has(monkeypatch, caplog):
     monkeypatch.delenv("CURATOR_EXECUTOR")
-    with caplog.at_level(logging.INFO, logger="curator_core.pipeline"):
+    with caplog.at_level(logging.INFO, logger="curator_core.pipelines.pipeline"):
         result = Pipeline("plain", stages=[double]).run(initial_tasks=[Task(data=2)])
     assert [task.data for task in result] == [4]
     assert result.stats["double"].workers  # only executors with worker processes have any

@@ -22,7 +22,7 @@ from curator_core import (
     Verdict,
     processing_stage,
 )
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import PipelineError, StageError, TooManyFailuresError
 

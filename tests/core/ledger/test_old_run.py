@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curator_core import LocalExecutor, Pipeline
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.ledger.identity import differences, plan_identity
 from curator_core.values.errors import LedgerError, ResumeError
 

@@ -10,7 +10,7 @@ import pytest
 
 from curator_core import Pipeline
 from curator_core.cli import main
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.registry import default_registry
 from curator_core.run.ledger.former_names import as_named_today
 from curator_core.run.ledger.identity import differences, plan_identity

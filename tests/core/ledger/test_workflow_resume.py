@@ -3,8 +3,8 @@
 import pytest
 
 from curator_core import Pipeline, Workflow
+from curator_core.pipelines.workflow import WorkflowStep
 from curator_core.values.errors import ConfigError, StageError
-from curator_core.workflow import WorkflowStep
 from curator_text import ReadJsonl, WriteJsonl
 
 

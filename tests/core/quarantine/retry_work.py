@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_table import ListTables, ReadTable
 from curator_table.table_writer import TableWriter

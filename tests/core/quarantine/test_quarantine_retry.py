@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from retry_work import ONCE, Breakable, OnlySmall, Work, Write
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import ConfigError
 

@@ -7,7 +7,7 @@ from retry_work import ONCE, Write
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.files.faults import hooked
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.ledger.opening import only_run
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import LedgerError, OutputError

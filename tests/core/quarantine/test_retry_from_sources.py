@@ -7,7 +7,7 @@ from pathlib import Path
 from retry_work import ONCE, OnlySmall, Work
 
 from curator_core import LocalExecutor, Pipeline, Task
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 
 

@@ -9,7 +9,7 @@ from retry_work import ONCE, Breakable, Write
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.files.faults import FAULT_POINTS, hooked
-from curator_core.quarantine_retry import retry_quarantined
+from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import OutputError
 

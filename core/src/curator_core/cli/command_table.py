@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from curator_core.registry import Registered, Registry
-    from curator_core.specs import CommandSpec
+    from curator_core.values.specs import CommandSpec
 
 __all__ = ["BUILT_IN", "Command", "CommandModule", "find_command", "plugin_commands"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
-    from curator_core.pipeline_file import LoadedPipeline
+    from curator_core.pipelines.pipeline_file import LoadedPipeline
 
 __all__ = ["add_inputs_argument", "add_json_argument", "add_pipeline_arguments", "load", "positive"]
 
@@ -55,7 +55,7 @@ def positive(text: str) -> int:
 
 def load(path: str, assignments: list[str]) -> LoadedPipeline:
     """Read a pipeline file with the variables of ``--set``."""
-    from curator_core.pipeline_file import load_pipeline
+    from curator_core.pipelines.pipeline_file import load_pipeline
 
     return load_pipeline(path.replace("\n", " "), _variables(assignments))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from curator_core.authoring.stage import ProcessingStage, columns_of
 from curator_core.cli.parameter_text import description_of, example_of, example_values, parameter_values
 from curator_core.parameters.signature import parameters_of
-from curator_core.specs import StageSpec
 from curator_core.values.errors import CuratorError
+from curator_core.values.specs import StageSpec
 
 if TYPE_CHECKING:
     from curator_core.parameters.signature import Parameter

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator_core.executors.base import Executor
+    from curator_core.pipelines.workflow import Workflow
     from curator_core.run.run import RunState
-    from curator_core.workflow import Workflow
 
 __all__ = ["run_workflow"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from curator_core.config.executors import executor_class
 from curator_core.parameters.params import check_options, check_params, construct
 from curator_core.parameters.problems import one_line, render_path
-from curator_core.specs import WorkflowSpec
 from curator_core.values.errors import CuratorError
+from curator_core.values.specs import WorkflowSpec
 
 if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage

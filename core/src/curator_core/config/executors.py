@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.parameters.params import construct
 from curator_core.parameters.problems import render_path
-from curator_core.specs import ExecutorSpec
 from curator_core.values.errors import ConfigError, UnknownNameError
+from curator_core.values.specs import ExecutorSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.pipeline import Pipeline
+    from curator_core.pipelines.pipeline import Pipeline
     from curator_core.registry import Registry
 
 __all__ = ["dump_pipeline", "plain_value"]

@@ -13,7 +13,7 @@ from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.pipeline import Pipeline
+    from curator_core.pipelines.pipeline import Pipeline
     from curator_core.plan.fusion import Step
     from curator_core.registry import Registry
 

@@ -15,7 +15,7 @@ from curator_core.values.errors import CuratorError, PipelineError, UnknownNameE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.pipeline import Pipeline
+    from curator_core.pipelines.pipeline import Pipeline
     from curator_core.registry import Registry
 
 __all__ = ["build_plan", "check_first_stage", "decompose"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.specs import StageSpec
+from curator_core.values.specs import StageSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -17,8 +17,8 @@ from curator_core.registry.plugin_info import CORE, Candidate, PluginInfo, offic
 from curator_core.registry.refusals import KNOWN_PLUGINS, refusal
 from curator_core.registry.registered import Registered
 from curator_core.registry.selection import Selection
-from curator_core.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
 from curator_core.values.errors import ConfigError, PluginError
+from curator_core.values.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
 
 if TYPE_CHECKING:
     import types

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from curator_core.specs import CommandSpec, ExecutorSpec, StageKind, StageSpec, TaskTypeSpec, WorkflowSpec
+from curator_core.values.specs import CommandSpec, ExecutorSpec, StageKind, StageSpec, TaskTypeSpec, WorkflowSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

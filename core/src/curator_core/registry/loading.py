@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from curator_core import hookspecs
 from curator_core.registry.declarations import DECLARATIONS, SNAKE_CASE, problems_in
 from curator_core.registry.heavy_modules import loaded_heavy_modules
 from curator_core.registry.plugin_info import PluginInfo
-from curator_core.specs import API_VERSION
+from curator_core.values import hookspecs
 from curator_core.values.errors import nearest
+from curator_core.values.specs import API_VERSION
 
 if TYPE_CHECKING:
     import types

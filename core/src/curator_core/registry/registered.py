@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from curator_core.registry.loading import one_line
 from curator_core.registry.plugin_info import official_distribution
-from curator_core.specs import StageSpec
 from curator_core.values.errors import MissingPackageError, PluginError
+from curator_core.values.specs import StageSpec
 
 if TYPE_CHECKING:
     from curator_core.registry.plugin_info import PluginInfo

@@ -18,7 +18,7 @@ from curator_core.values.redaction import redact, redact_values
 if TYPE_CHECKING:
     import argparse
 
-    from curator_core.pipeline_file import LoadedPipeline
+    from curator_core.pipelines.pipeline_file import LoadedPipeline
     from curator_core.plan.plan import Plan, PlannedStage
 
 __all__ = ["add_arguments", "run"]

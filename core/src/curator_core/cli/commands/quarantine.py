@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curator_core.call.quarantine_record import QuarantineRecord
-    from curator_core.quarantine_retry import RetryResult
+    from curator_core.pipelines.quarantine_retry import RetryResult
     from curator_core.run.quarantine.retry_plan import RetryOrder
 
 __all__ = ["add_arguments", "run"]
@@ -131,7 +131,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _retry(args: argparse.Namespace) -> int:
     from curator_core.config.executors import make_executor
-    from curator_core.quarantine_retry import plan_file, retry_quarantined
+    from curator_core.pipelines.quarantine_retry import plan_file, retry_quarantined
     from curator_core.run.quarantine.folder import QuarantineFolder
 
     known = QuarantineFolder(args.run_dir).records()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from curator_core.cli.interruption import Interruption
     from curator_core.executors.base import Executor
-    from curator_core.pipeline import Pipeline
-    from curator_core.pipeline_file import LoadedPipeline
+    from curator_core.pipelines.pipeline import Pipeline
+    from curator_core.pipelines.pipeline_file import LoadedPipeline
     from curator_core.registry import Registry
     from curator_core.run.result import RunResult
 

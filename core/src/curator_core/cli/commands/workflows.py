@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli.pipeline_arguments import add_json_argument
 from curator_core.cli.terminal import columns_text, paint, print_data, print_json
-from curator_core.specs import WorkflowSpec
 from curator_core.values.errors import ConfigError
+from curator_core.values.specs import WorkflowSpec
 
 if TYPE_CHECKING:
     import argparse

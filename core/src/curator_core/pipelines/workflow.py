@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curator_core.pipeline import Pipeline
+from curator_core.pipelines.pipeline import Pipeline
 from curator_core.run.ledger.step_record import StepRecord, forget_steps
 from curator_core.run.result import RunResult
 from curator_core.run.run_warnings import loss_of_all

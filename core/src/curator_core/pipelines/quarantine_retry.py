@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.authoring.stage_types import is_known, is_table
 from curator_core.authoring.tasks import EmptyTask, FileGroupTask, TableBatch, source_id
 from curator_core.call.lineage import NumberedTasks
-from curator_core.pipeline import Pipeline
+from curator_core.pipelines.pipeline import Pipeline
 from curator_core.plan.plan import Plan
 from curator_core.run.directory import LEDGER_FILE
 from curator_core.run.ledger.ledger_file import read_ledger

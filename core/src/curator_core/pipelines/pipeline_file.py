@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from curator_core.config.description import StagesDescription
 from curator_core.config.loader import read_pipeline_file
 from curator_core.parameters.problems import Problem
-from curator_core.pipeline import Pipeline
+from curator_core.pipelines.pipeline import Pipeline
+from curator_core.pipelines.workflow import Workflow, WorkflowStep
 from curator_core.plan.planner import check_first_stage
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError, PipelineError
-from curator_core.workflow import Workflow, WorkflowStep
 
 if TYPE_CHECKING:
     import os
