@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curator_core.parameters.problems import did_you_mean
-from curator_core.parameters.references import REFERENCE, is_path, is_place, is_telling
+from curator_core.parameters.references import is_path, is_place, is_telling, replace_references
 from curator_core.values.errors import ConfigError
 from curator_core.values.redaction import hide, is_sensitive_name, redact_shapes
 
@@ -55,7 +55,7 @@ class Variables:
             ConfigError: A variable has no value, or a reference is malformed.
         """
         used: dict[str, str] = {}
-        result = REFERENCE.sub(lambda match: self._replacement(match, used), text)
+        result = replace_references(text, lambda match: self._replacement(match, used))
         for name, value in used.items():
             self._uses.setdefault(name, (value, set()))[1].add(parameter)
         if used and result:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["REFERENCE", "References", "escape", "is_path", "is_place", "is_telling", "names_in"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["References", "escape", "is_path", "is_place", "is_telling", "names_in", "replace_references"]
 
 References = dict[tuple[str, str], str]
 """How values that came from variables were written, by parameter and value: ``{("token", "3f2a"): "${TOKEN}"}``."""
 
-REFERENCE = re.compile(
+_REFERENCE = re.compile(
     r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}|(?P<broken>\{))"
 )
 
@@ -32,7 +36,16 @@ def names_in(text: str) -> list[str]:
     >>> names_in("${IN}/${NAME:-all}.jsonl costs $$5")
     ['IN', 'NAME']
     """
-    return [match["name"] for match in REFERENCE.finditer(text) if match["name"]]
+    return [match["name"] for match in _REFERENCE.finditer(text) if match["name"]]
+
+
+def replace_references(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
+    """Replace each reference and each ``$$``; a match has the groups ``escaped``, ``name``, ``default`` and ``broken``.
+
+    >>> replace_references("${IN}/a", lambda match: match["name"].lower())
+    'in/a'
+    """
+    return _REFERENCE.sub(replacement, text)
 
 
 def is_telling(value: str) -> bool:
