@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.streaming.ideal import ideal_run
-from curator_core.executors.streaming.model import Held, Node, StepSpec
-from curator_core.executors.streaming.simulator import Simulation, StepModel
+from curator_core.executors.streaming.engine.model import Held, Node, StepSpec
+from curator_core.executors.streaming.simulate.ideal import ideal_run
+from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.executors.streaming.simulator import SimulationResult
+    from curator_core.executors.streaming.simulate.simulator import SimulationResult
 
 OVERHEADS = {"latency_s": 0.0025, "overhead_s": 0.002}
 """Of a call, as measured on Ray: from the driver to a worker and back, and on the worker beside the work."""

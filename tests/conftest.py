@@ -76,7 +76,7 @@ def ray_session():
 
     A run starts a worker for each CPU, and a worker is a process that takes most of a second to start.
     """
-    from curator_core.executors.cluster import connect
+    from curator_core.executors.ray.cluster import connect
 
     with connect(cpus=2, gpus=4) as cluster:
         yield cluster

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, Resources, StreamingExecutor, Task
-from curator_core.executors.cluster import connect
+from curator_core.executors.ray.cluster import connect
 from engine_comparison.measures import Outcome
 from engine_comparison.program import serve
 from engine_comparison.store_peak import store_peak

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from curator_core import Pipeline, StreamingExecutor
-from curator_core.executors.cluster import connect
+from curator_core.executors.ray.cluster import connect
 
 PIPELINE = Path(__file__).with_name("ten_filters.yaml")
 

@@ -54,7 +54,7 @@ def touched_bytes():
 
 
 def main(tasks):
-    from curator_core.executors.cluster import connect
+    from curator_core.executors.ray.cluster import connect
 
     with connect(cpus=4):
         before = touched_bytes()

@@ -9,8 +9,8 @@ from memory_per_task import FEW, MANY, check_memory
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, Task, processing_stage
 from curator_core.authoring.tasks import FileSlice
 from curator_core.call.lineage import number_sources
-from curator_core.executors.streaming.model import Node, StepSpec
-from curator_core.executors.streaming.simulator import Simulation, StepModel
+from curator_core.executors.streaming.engine.model import Node, StepSpec
+from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
 from curator_core.run.ledger.descriptions import describe_output
 from curator_core.run.ledger.run_ledger import known_about
 

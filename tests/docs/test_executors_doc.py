@@ -10,7 +10,7 @@ from curator_core import Pipeline, Resources, processing_stage
 from curator_core.cli import main
 from curator_core.config.executors import executor_class, short_names
 from curator_core.executors.default import default_executor
-from curator_core.executors.streaming.metrics import COUNTERS, GAUGES
+from curator_core.executors.streaming.observe.metrics import COUNTERS, GAUGES
 from curator_core.parameters.signature import parameters_of
 from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.registry import default_registry
@@ -127,10 +127,10 @@ def test_the_python_examples_run(folder, capsys):
 
 def write_events(run_dir):
     """Leave the log of a run, simulated so that it takes no time."""
-    from curator_core.executors.streaming.model import Node
-    from curator_core.executors.streaming.monitor import Monitor
-    from curator_core.executors.streaming.session import step_spec
-    from curator_core.executors.streaming.simulator import Simulation, StepModel
+    from curator_core.executors.streaming.engine.model import Node
+    from curator_core.executors.streaming.observe.monitor import Monitor
+    from curator_core.executors.streaming.shell.session import step_spec
+    from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
     from curator_core.run.run import RunState
 
     state = RunState(run_dir)

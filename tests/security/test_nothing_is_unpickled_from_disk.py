@@ -16,8 +16,8 @@ WIRE = {
     f"core/src/curator_core/{name}"
     for name in (
         "executors/ray_data_blocks.py",
-        "executors/shipping.py",
-        "executors/streaming/chunk_codec.py",
+        "executors/ray/shipping.py",
+        "executors/streaming/shell/chunk_codec.py",
         "executors/task_packs.py",
         "run/outputs.py",  # in the memory of one process
     )

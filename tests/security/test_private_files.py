@@ -23,7 +23,7 @@ executor: local
 """
 SESSION = """
 import os, pathlib, stat, sys
-from curator_core.executors.cluster import connect
+from curator_core.executors.ray.cluster import connect
 
 os.umask(0)
 with connect(cpus=1, log_path=sys.argv[1]):

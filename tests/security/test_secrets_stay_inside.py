@@ -413,8 +413,8 @@ def test_the_ledger_has_no_credentials_that_a_worker_knew_nothing_of(tmp_path):
 
 
 def test_events_and_logs_are_redacted(tmp_path):
-    from curator_core.executors.ray_output import quiet_ray
-    from curator_core.executors.streaming.events import EventLog
+    from curator_core.executors.ray.output import quiet_ray
+    from curator_core.executors.streaming.observe.events import EventLog
 
     log = EventLog(tmp_path / "events.jsonl")
     log.run_finished(1.0, "failed", f"OSError: {URL}")

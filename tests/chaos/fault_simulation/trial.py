@@ -9,14 +9,14 @@ from unittest.mock import patch
 from ray.exceptions import ActorDiedError
 
 from curator_core import StreamingExecutor
-from curator_core.executors import worker_lease
-from curator_core.executors.cluster import ClusterInfo, NodeResources
-from curator_core.executors.streaming import breadcrumbs, call_execution, run_loop, session, worker
-from curator_core.executors.streaming.chunk_codec import encode
-from curator_core.executors.streaming.node_watch import NodeChanges
-from curator_core.executors.streaming.run_loop import RunLoop
-from curator_core.executors.streaming.session import prepare
-from curator_core.executors.streaming.source_thread import SourceChunk
+from curator_core.executors.ray import worker_lease
+from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+from curator_core.executors.streaming.shell import breadcrumbs, call_execution, run_loop, session, worker
+from curator_core.executors.streaming.shell.chunk_codec import encode
+from curator_core.executors.streaming.shell.node_watch import NodeChanges
+from curator_core.executors.streaming.shell.run_loop import RunLoop
+from curator_core.executors.streaming.shell.session import prepare
+from curator_core.executors.streaming.shell.source_thread import SourceChunk
 from curator_core.files.faults import hooked
 from curator_core.run.ledger import run_ledger
 from curator_core.run.ledger.ledger_file import read_ledger

@@ -173,5 +173,5 @@ def test_no_input_is_touched_and_ray_is_not_imported(environment, write_pipeline
     assert done.returncode == 0, done.stderr[-1000:]
     assert "text.read_jsonl+text.normalize" in done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "curator_core.executors.streaming.simulator" in imported
+    assert "curator_core.executors.streaming.simulate.simulator" in imported
     assert "ray" not in imported

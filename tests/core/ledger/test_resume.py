@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.authoring.list_files import ListFiles
 from curator_core.call.runner import StageRunner
-from curator_core.executors.shipping import dumps
+from curator_core.executors.ray.shipping import dumps
 from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.run.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.run.ledger.run_ledger import RunLedger

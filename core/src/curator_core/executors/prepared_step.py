@@ -6,9 +6,9 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.capacity import usable_nodes, worker_slots
-from curator_core.executors.gpu_memory import measure_gpus
-from curator_core.executors.shipping import pack_stage
+from curator_core.executors.ray.capacity import usable_nodes, worker_slots
+from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.ray.shipping import pack_stage
 from curator_core.executors.stage_worker import WorkerSettings
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.call.retry import ErrorPolicy
-    from curator_core.executors.capacity import WorkerSlot
-    from curator_core.executors.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.capacity import WorkerSlot
+    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
     from curator_core.plan.fusion import Step
     from curator_core.run.run import RunState
 

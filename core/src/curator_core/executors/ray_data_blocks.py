@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from curator_core.executors.shipping import check_readable, dumps
+from curator_core.executors.ray.shipping import check_readable, dumps
 from curator_core.executors.stage_worker import StageWorker, WorkerReport
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from curator_core.authoring.stage import WorkerInfo
 from curator_core.authoring.tasks import EmptyTask, source_id
 from curator_core.call.interrupts import expect_no_interrupts, reraise_interrupt
 from curator_core.call.runner import StageRunner
-from curator_core.executors.node_setup import once_on_this_node
-from curator_core.executors.shipping import pack_error
-from curator_core.executors.thread_pools import limit_thread_pools
+from curator_core.executors.ray.node_setup import once_on_this_node
+from curator_core.executors.ray.shipping import pack_error
+from curator_core.executors.ray.thread_pools import limit_thread_pools
 from curator_core.run.ledger.counts import SourceCounts
 from curator_core.run.ledger.run_ledger import SourceReport, known_about
 from curator_core.run.worker_state import WorkerState
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import OnError
     from curator_core.authoring.tasks import Task
     from curator_core.call.quarantine_record import QuarantineRecord
-    from curator_core.executors.shipping import PackedError, PackedStage
+    from curator_core.executors.ray.shipping import PackedError, PackedStage
     from curator_core.values.stats import StageStats
 
 __all__ = ["PackedOutputs", "StageWorker", "WorkerReport", "WorkerSettings"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.executors.cluster import import_ray
+from curator_core.executors.ray.cluster import import_ray
 from curator_core.executors.task_packs import pack_tasks
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.shipping import check_readable, pickler_class
+from curator_core.executors.ray.shipping import check_readable, pickler_class
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

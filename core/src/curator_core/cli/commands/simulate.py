@@ -15,7 +15,7 @@ from curator_core.values.errors import ConfigError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curator_core.executors.streaming.forecast import Forecast, Machines, StageTimes, StepForecast
+    from curator_core.executors.streaming.simulate.forecast import Forecast, Machines, StageTimes, StepForecast
     from curator_core.plan.plan import Plan
 
 __all__ = ["add_arguments", "run"]
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Simulate, and print what would happen."""
-    from curator_core.executors.streaming.forecast import foretell
+    from curator_core.executors.streaming.simulate.forecast import foretell
 
     loaded = load(args.pipeline, args.variables)
     plan = loaded.build(check_inputs=False)
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _stage_times(plan: Plan, args: argparse.Namespace) -> StageTimes:
-    from curator_core.executors.streaming.forecast import StageTimes
+    from curator_core.executors.streaming.simulate.forecast import StageTimes
 
     names = [planned.stage.name for planned in plan.stages]
     return StageTimes(
@@ -86,7 +86,7 @@ def _stage_times(plan: Plan, args: argparse.Namespace) -> StageTimes:
 
 
 def _machines(plan: Plan, args: argparse.Namespace) -> Machines:
-    from curator_core.executors.streaming.forecast import Machines
+    from curator_core.executors.streaming.simulate.forecast import Machines
 
     for planned in plan.stages:
         resources = planned.stage.resources
@@ -161,7 +161,7 @@ def _paced_stages(plan: Plan) -> list[str]:
 
 
 def _values(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence[str]) -> dict[str, Any]:
-    from curator_core.executors.streaming.forecast import DEFAULT_SERVICE_S
+    from curator_core.executors.streaming.simulate.forecast import DEFAULT_SERVICE_S
 
     return {
         "mode": mode,
@@ -195,7 +195,7 @@ def _ratio(forecast: Forecast) -> float | None:
 
 
 def _text(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence[str]) -> str:
-    from curator_core.executors.streaming.forecast import DEFAULT_SERVICE_S
+    from curator_core.executors.streaming.simulate.forecast import DEFAULT_SERVICE_S
 
     ratio = _ratio(forecast)
     steady = f"{forecast.steady_rate:,.1f}/s between warm-up and tail"

@@ -81,14 +81,14 @@ class StreamingExecutor(Executor):
         self.quarantine_payload = quarantine_payload
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
-        from curator_core.executors.cluster import connect
-        from curator_core.executors.node_setup import forget_run
-        from curator_core.executors.streaming.breadcrumbs import forget_notes
-        from curator_core.executors.streaming.monitor import Monitor
-        from curator_core.executors.streaming.node_watch import NodeWatch
-        from curator_core.executors.streaming.reservation import Reservation
-        from curator_core.executors.streaming.run_loop import RunLoop
-        from curator_core.executors.streaming.session import prepare
+        from curator_core.executors.ray.cluster import connect
+        from curator_core.executors.ray.node_setup import forget_run
+        from curator_core.executors.streaming.observe.monitor import Monitor
+        from curator_core.executors.streaming.shell.breadcrumbs import forget_notes
+        from curator_core.executors.streaming.shell.node_watch import NodeWatch
+        from curator_core.executors.streaming.shell.reservation import Reservation
+        from curator_core.executors.streaming.shell.run_loop import RunLoop
+        from curator_core.executors.streaming.shell.session import prepare
 
         session = prepare(plan, self, state)
         log_path = None if state.directory is None else state.directory.path / "run.log"
@@ -132,6 +132,6 @@ class StreamingExecutor(Executor):
                 session.report_usage(scheduler, state)
 
     def session(self) -> AbstractContextManager[object]:
-        from curator_core.executors.cluster import connect
+        from curator_core.executors.ray.cluster import connect
 
         return connect(self.address, self.cpus, self.gpus)

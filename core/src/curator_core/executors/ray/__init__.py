@@ -1,0 +1,1 @@
+"""What executors on Ray share: connecting to it, what its machines have, and sending stages to its workers."""

@@ -1,0 +1,317 @@
+"""Join a Ray cluster, or start a quiet one on this machine, for as long as a run lasts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curator_core.executors.ray.address import is_loopback, speaks_grpc, split_address
+from curator_core.executors.ray.folder import private_ray_folder
+from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.output import quiet_ray
+from curator_core.executors.ray.search_path import check_search_path, make_job_config
+from curator_core.executors.ray.token import AUTH_MODE_VARIABLE, make_token_private
+from curator_core.values.errors import ClusterError, ConfigError, MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["ClusterInfo", "NodeResources", "connect", "import_ray", "list_nodes"]
+
+_ADDRESS_VARIABLE = "RAY_ADDRESS"
+# For the processes of a Ray that is started here. CPU workers keep seeing no GPU rather than an emptied list of GPUs.
+# Who connects to a process that is just starting tries again after 20 ms, not a second, and for as long as always.
+# Objects that nobody needs leave the store ten times a second: in a second, a fast stage makes hundreds of megabytes.
+# Workers run at the priority of this process. With Ray's own default, a niceness of 15, they get a thirtieth of a core
+# that they share with anything else, and take minutes to start on a busy machine.
+_ENVIRONMENT = {
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_free_objects_period_milliseconds": "100",
+    "RAY_raylet_client_connect_timeout_milliseconds": "20",
+    "RAY_raylet_client_num_connect_attempts": "500",
+    "RAY_worker_niceness": "0",
+}
+# Ray leaves these in the environment of the process that starts it.
+_LEFT_BY_RAY = (AUTH_MODE_VARIABLE, "RAY_CLIENT_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
+
+
+@dataclass(frozen=True)
+class NodeResources:
+    """What one machine of the cluster has in all, used or not.
+
+    Args:
+        node_id: Ray's id of the node.
+        cpus: Logical CPUs.
+        gpus: Logical GPUs.
+        memory_bytes: Main memory for workers, without the object store.
+        gpu_memory_gb: Memory of its smallest GPU, once ``measure_gpus`` has asked.
+        custom: Named resources.
+        is_head: Whether it is the cluster's head.
+    """
+
+    node_id: str
+    cpus: float
+    gpus: float = 0.0
+    memory_bytes: int = 0
+    gpu_memory_gb: float | None = None
+    custom: Mapping[str, float] = field(default_factory=dict)
+    is_head: bool = False
+
+
+@dataclass(frozen=True)
+class ClusterInfo:
+    """The cluster a run is connected to.
+
+    Args:
+        nodes: Its machines when the run joined.
+        owns: Whether curator started it, for this process alone.
+    """
+
+    nodes: tuple[NodeResources, ...]
+    owns: bool
+
+
+@contextmanager
+def connect(
+    address: str | None = None,
+    cpus: int | None = None,
+    gpus: int | None = None,
+    log_path: str | os.PathLike[str] | None = None,
+) -> Iterator[ClusterInfo]:
+    """Connect this process to Ray for the length of a ``with`` block.
+
+    A Ray that this process is already connected to is used as it is and left running. Otherwise the cluster at
+    ``address`` (or ``RAY_ADDRESS``) is joined, or a Ray of our own is started: on the loopback interface only, for
+    those who have the token in this user's home (unless ``RAY_AUTH_MODE`` says otherwise), without a dashboard, with
+    the share of memory for its object store that Ray takes by default, and with files that only this user can open and
+    that are removed in the end. Its workers import modules from this process's
+    ``sys.path`` only, which Ray's own default is not. The last block to end shuts down what the first one started.
+
+    Args:
+        address: ``host:port`` of a cluster's head, ``auto`` for a cluster that runs on this machine.
+        cpus: Logical CPUs of a Ray that is started here; those of the machine unless given.
+        gpus: Logical GPUs of a Ray that is started here; those of the machine unless given.
+        log_path: File for Ray's own messages.
+
+    Raises:
+        ClusterError: The address is not that of a running cluster, or the running Ray is another one than asked for.
+        ConfigError: The arguments contradict each other.
+        MissingPackageError: Ray is not installed.
+    """
+    import_ray()
+    with quiet_ray(log_path):
+        _session.enter(address, cpus, gpus)
+        try:
+            yield ClusterInfo(nodes=list_nodes(), owns=_session.is_ours)
+        finally:
+            _session.leave()
+
+
+def import_ray() -> Any:
+    """Return the ray package.
+
+    Raises:
+        MissingPackageError: It is not installed.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingPackageError("this executor", package="ray", pip="ray") from error
+    return ray
+
+
+def list_nodes() -> tuple[NodeResources, ...]:
+    """Return the machines that are alive, the head first."""
+    nodes = [_node_resources(each) for each in import_ray().nodes() if each["Alive"]]
+    return tuple(sorted(nodes, key=lambda node: (not node.is_head, node.node_id)))
+
+
+class _Session:
+    """The connection of this process, shared by runs that overlap; Ray knows only one per process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._users = 0
+        self._cleanup: ExitStack | None = None
+        self.is_ours = False
+
+    def enter(self, address: str | None, cpus: int | None, gpus: int | None) -> None:
+        with self._lock:
+            if import_ray().is_initialized():
+                _check_running_session(address, cpus, gpus)
+            else:
+                self._open(address, cpus, gpus)
+            self._users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._cleanup is not None:
+                cleanup, self._cleanup, self.is_ours = self._cleanup, None, False
+                cleanup.close()
+
+    def _open(self, address: str | None, cpus: int | None, gpus: int | None) -> None:
+        address = address or os.environ.get(_ADDRESS_VARIABLE)
+        is_ours = address in (None, "", "local")
+        with ExitStack() as cleanup:
+            cleanup.enter_context(_restored_environment(_LEFT_BY_RAY))
+            own_handler = cleanup.enter_context(_restored_signal_handler())
+            folder = cleanup.enter_context(private_ray_folder()) if is_ours else None
+            cleanup.callback(import_ray().shutdown)
+            if folder is not None:
+                _start(cpus, gpus, folder)
+            else:
+                assert address is not None
+                _join(address, cpus, gpus)
+            check_search_path()
+            if callable(own_handler):  # of a program that means to stop in its own way, which Ray has replaced
+                signal.signal(signal.SIGTERM, own_handler)
+            self._cleanup, self.is_ours = cleanup.pop_all(), is_ours
+
+
+_session = _Session()
+
+
+def _start(cpus: int | None, gpus: int | None, folder: Path) -> None:
+    with _restored_environment(_ENVIRONMENT), _on_loopback(), only_needed_processes():
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)  # what the user has set stays
+        if os.environ.get(AUTH_MODE_VARIABLE, "token") == "token":  # what Ray does where the user says nothing
+            make_token_private(os.environ)
+        import_ray().init(
+            # "local" starts one in any case; without it Ray joins whatever else runs on the machine.
+            address="local",
+            num_cpus=cpus,
+            num_gpus=gpus,
+            include_dashboard=False,
+            log_to_driver=False,
+            job_config=make_job_config(),
+            _temp_dir=str(folder),
+        )
+
+
+def _join(address: str, cpus: int | None, gpus: int | None) -> None:
+    if cpus is not None or gpus is not None:
+        raise ConfigError(
+            f"cpus and gpus size a Ray that is started here, but the cluster at {address} has its own",
+            fix=f"leave them out, or unset {_ADDRESS_VARIABLE} and leave address out to start a Ray here",
+        )
+    host, port = _find_head(address)
+    # Ray replaces the loopback by the machine's outer address, where a Ray of ours does not listen.
+    is_inner = is_loopback(host) and not speaks_grpc(import_ray().util.get_node_ip_address(), port)
+    if (is_inner or not is_loopback(host)) and not speaks_grpc(host, port):
+        raise _unreachable(address)
+    with ExitStack() as mode:
+        if is_inner:
+            mode.enter_context(_on_loopback())
+        try:
+            import_ray().init(address=f"{host}:{port}", log_to_driver=False, job_config=make_job_config())
+        except (ConnectionError, RuntimeError, SystemExit) as error:
+            raise ClusterError(
+                f"cannot join the Ray cluster at {address}: {error}",
+                fix="use the cluster's Ray and Python versions and its authentication token, on one of its machines",
+            ) from error
+
+
+def _find_head(address: str) -> tuple[str, int]:
+    if address != "auto":
+        return split_address(address)
+    from ray._private.services import canonicalize_bootstrap_address
+
+    try:
+        with _on_loopback():
+            found = canonicalize_bootstrap_address("auto")
+    except ConnectionError as error:
+        raise _unreachable("auto") from error
+    if not found:
+        raise _unreachable("auto")
+    return split_address(found)
+
+
+def _unreachable(address: str) -> ClusterError:
+    where = "on this machine" if address == "auto" else f"at {address}"
+    return ClusterError(
+        f"there is no Ray cluster {where}",
+        fix="check the address with `ray status` on the head (the port is 6379 unless changed, not the dashboard's "
+        f"8265), or leave out address and unset {_ADDRESS_VARIABLE} to start a Ray here",
+    )
+
+
+def _check_running_session(address: str | None, cpus: int | None, gpus: int | None) -> None:
+    ray = import_ray()
+    running = ray.get_runtime_context().gcs_address
+    if address not in (None, "", "auto", running):
+        raise ClusterError(
+            f"this process is already connected to the Ray at {running}, but address is {address!r}",
+            fix="leave address out, or call ray.shutdown() first",
+        )
+    total = ray.cluster_resources()
+    for name, asked, found in (("cpus", cpus, total.get("CPU", 0.0)), ("gpus", gpus, total.get("GPU", 0.0))):
+        if asked is not None and asked != found:
+            raise ClusterError(
+                f"this process is already connected to a Ray with {found:g} {name}, but {name} is {asked}",
+                fix=f"leave {name} out, or call ray.shutdown() first",
+            )
+
+
+def _node_resources(node: Mapping[str, Any]) -> NodeResources:
+    found = dict(node["Resources"])
+    is_head = "node:__internal_head__" in found
+    found.pop("object_store_memory", None)
+    return NodeResources(
+        node_id=node["NodeID"],
+        cpus=found.pop("CPU", 0.0),
+        gpus=found.pop("GPU", 0.0),
+        memory_bytes=int(found.pop("memory", 0)),
+        custom={name: amount for name, amount in found.items() if not name.startswith("node:")},
+        is_head=is_head,
+    )
+
+
+@contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Make Ray use 127.0.0.1 as this machine's address, as it does on its own on macOS and Windows."""
+    from ray._private import ray_constants
+
+    usual = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = usual
+
+
+@contextmanager
+def _restored_environment(names: Mapping[str, str] | tuple[str, ...]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _restored_signal_handler() -> Iterator[Any]:
+    """Undo Ray's handler for SIGTERM when the connection ends; yield the one before, where it can be set.
+
+    Signals belong to the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield None
+        return
+    usual = signal.getsignal(signal.SIGTERM)
+    try:
+        yield usual
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, usual)

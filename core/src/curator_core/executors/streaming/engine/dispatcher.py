@@ -1,0 +1,226 @@
+"""Which worker gets which tasks next: downstream first, within what is free and what there is room for."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from curator_core.executors.streaming.engine.actions import PullSources, ResumeCall, RunCall
+from curator_core.executors.streaming.engine.claims import Claims
+
+if TYPE_CHECKING:
+    from curator_core.executors.streaming.engine.board import Board
+    from curator_core.executors.streaming.engine.model import Call, Worker
+    from curator_core.executors.streaming.engine.recovery import Recovery
+    from curator_core.executors.streaming.engine.step_state import StepState
+
+__all__ = ["Dispatcher"]
+
+_RESUMED_AT_ONCE = 8
+_PARTS_OF_THE_REST = 2  # calls that a worker makes of its share of the last tasks, at least
+_ROUNDS = 3  # calls that the workers on either side of a queue may have waiting in it
+
+
+class Dispatcher:
+    """Hands out calls. Works on the board that the scheduler keeps.
+
+    Args:
+        board: The state of the run.
+        recovery: Takes calls that a worker had to drop.
+    """
+
+    def __init__(self, board: Board, recovery: Recovery) -> None:
+        self._board = board
+        self._recovery = recovery
+        self._claims = Claims(board, self._waiting_calls)
+        self._backwards = board.steps[::-1]
+
+    def dispatch(self, now: float) -> None:
+        """Give work to every worker that can take some, the last step first."""
+        is_batch = self._board.is_unbounded
+        for step in self._backwards:
+            if is_batch and not self._board.may_run(step):
+                continue
+            if step.suspended:
+                self._resume(step, now)
+            if step.urgent:
+                self._run_urgent(step, now)
+            elif step.queued_tasks and (step.candidates.open or step.candidates.busy):
+                self._run_queued(step, now)
+            if step.is_large:
+                self._claims.reserve_for(step)
+        self._pull()
+
+    def _run_queued(self, step: StepState, now: float) -> None:
+        """Hand out what is queued."""
+        candidates = step.candidates
+        while step.queued_tasks:
+            node_id = candidates.open_node(step.next_node) if candidates.open else None
+            if node_id is None and not candidates.busy:
+                return
+            if not self._has_enough(step) or not self.has_room_behind(step):
+                return
+            worker = self._busy_worker(step) if node_id is None else candidates.pop_idle(node_id)
+            if worker is None:
+                return
+            self._send(worker, step, self._board.new_call(step, step.take(self._size(step))), now)
+
+    def _waiting_calls(self, step: StepState) -> int:
+        """Return how many calls a step could run besides if its idle workers had CPUs."""
+        urgent = sum(map(_has_inputs, step.urgent)) if step.urgent else 0
+        if urgent:
+            return urgent
+        if not self._has_enough(step) or not self.has_room_behind(step):
+            return 0
+        return -(-step.queued_tasks // self._size(step))
+
+    def _busy_worker(self, step: StepState) -> Worker | None:
+        """Return a worker that should have another call behind the one it runs."""
+        if not self._is_worth_prefetching(step):
+            return None
+        while (worker := step.candidates.pop_busy(step.depth)) is not None:
+            if not self._claims.gives_way(worker, step):
+                return worker
+        return None
+
+    def _resume(self, step: StepState, now: float) -> None:
+        """Let calls go on that were interrupted, some at a time: those that cannot are put at the end of the line."""
+        for worker in list(itertools.islice(step.suspended.values(), _RESUMED_AT_ONCE)):
+            if not self.has_room_behind(step):
+                return
+            if worker.calls:
+                continue
+            call = step.suspended.pop(worker.worker_id).suspended
+            assert call is not None
+            if not self._board.lease(worker, step):
+                step.suspended[worker.worker_id] = worker
+                self._board.leases.reserve(worker.node_id, step.index)
+                continue
+            worker.suspended = None
+            self._board.book(worker, step, call, now)
+            self._board.actions.append(ResumeCall(worker.worker_id, call))
+
+    def _run_urgent(self, step: StepState, now: float) -> None:
+        """Run suspects and replays, each alone on an idle worker. Until all have one, nothing else is handed out."""
+        for _ in range(len(step.urgent)):
+            if not _has_inputs(step.urgent[0]):
+                step.urgent.rotate(-1)  # its own inputs are still being made again
+                continue
+            node_id = step.candidates.open_node(step.next_node)
+            if node_id is None and self._drop_suspended(step):
+                node_id = step.candidates.open_node(step.next_node)
+            if node_id is None:
+                return
+            worker = step.candidates.pop_idle(node_id)
+            worker.is_alone = True
+            self._send(worker, step, step.urgent.popleft(), now)
+        if step.queued_tasks:
+            self._run_queued(step, now)
+
+    def _drop_suspended(self, step: StepState) -> bool:
+        """Free a worker for urgent calls where each has an interrupted one that waits for room behind it.
+
+        There may be no room until the urgent calls are done: tasks that wait for a lost chunk take it. The call that is
+        dropped is repeated behind them, without the outputs that were passed on.
+        """
+        ready = [worker for worker in step.workers.values() if worker.phase == "ready"]
+        if not ready or len(ready) < step.live_workers or self.has_room_behind(step):
+            return False
+        if any(worker.suspended is None or worker.calls for worker in ready):
+            return False
+        worker = ready[0]
+        call = step.suspended.pop(worker.worker_id).suspended
+        assert call is not None
+        worker.suspended = None
+        worker.drops_suspended = True
+        self._board.leases.unreserve(worker.node_id, step.index)
+        self._recovery.suspect(step, call, "node")
+        step.list_worker(worker)
+        return True
+
+    def _send(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
+        if not worker.calls:
+            self._board.leases.take(worker.node_id, step.spec.cpus, step.index)
+        self._board.book(worker, step, call, now)
+        step.list_worker(worker)
+        skip, limit = call.emitted, None
+        if call.target is not None:
+            skip, limit = call.target.offset, call.target.count
+        call.drops_suspended, worker.drops_suspended = worker.drops_suspended, False
+        self._board.actions.append(RunCall(worker.worker_id, call, skip, limit, call.drops_suspended))
+
+    def _size(self, step: StepState) -> int:
+        """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs.
+
+        The last tasks go in ever smaller calls: the steps further down can begin, and all workers end together.
+        """
+        size, batch = step.call_size, step.spec.batch_size
+        if size <= batch:
+            return size
+        fair, least = -(-step.queued_tasks // step.working), step.least_size
+        if self._board.sources_ended and self._are_the_last(step):
+            fair, least = -(-fair // _PARTS_OF_THE_REST), step.least_at_end
+        return max(1, min(size, -(-max(fair, least) // batch) * batch))
+
+    def _are_the_last(self, step: StepState) -> bool:
+        return not any(each.has_work for each in self._board.steps[: step.index])
+
+    def _is_worth_prefetching(self, step: StepState) -> bool:
+        """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""
+        return step.queued_tasks >= step.least_behind or not self._are_more_coming(step)
+
+    def _has_enough(self, step: StepState) -> bool:
+        """Return whether there is a full batch, or all there will be before this one is processed."""
+        if not step.queued_tasks:
+            return False
+        return step.queued_tasks >= step.spec.batch_size or not self._are_more_coming(step)
+
+    def _are_more_coming(self, step: StepState) -> bool:
+        if self._board.is_pulling:
+            return True
+        return any(each.running_calls for each in self._board.steps[: step.index])
+
+    def has_room_behind(self, step: StepState) -> bool:
+        """Return whether a call's outputs fit into the queue of the next step.
+
+        By count, the bound lets both the workers before the queue and those behind it have a few calls waiting: a bound
+        made for one fast consumer would throttle many slow producers. By bytes, a step with an empty queue behind it
+        may always run one call, so that there is progress whatever the sizes.
+        """
+        board = self._board
+        if step.index + 1 == len(board.steps) or board.is_unbounded:
+            return True
+        behind = board.steps[step.index + 1]
+        expected_bytes = behind.uncommitted_bytes + step.expected_bytes
+        if expected_bytes >= 1 and expected_bytes + step.call_bytes > board.queue_bytes:  # less is a rounding error
+            return False
+        if not behind.ready_workers:
+            return True  # while its workers start, there is nothing better to do than to work ahead
+        expected_tasks = behind.queued_tasks + step.expected_tasks
+        if expected_tasks < _ROUNDS * behind.round_tasks:
+            return True
+        return expected_tasks < _ROUNDS * step.round_tasks * max(1.0, step.estimate.fan_out)
+
+    def _pull(self) -> None:
+        """Ask for more source tasks when the first queue has room."""
+        board = self._board
+        if board.is_pulling or board.sources_ended:
+            return
+        first = board.steps[0]
+        a_round = first.round_tasks
+        room = _ROUNDS * a_round - first.queued_tasks
+        if room < max(1, a_round // 2):  # not by ones
+            return
+        if first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes:
+            return
+        count = min(room, max(first.call_size, first.ready_workers))
+        if first.task_bytes:
+            spare = (board.queue_bytes - first.uncommitted_bytes) / first.task_bytes
+            count = min(count, int(spare))
+        board.is_pulling = True
+        board.actions.append(PullSources(max(1, count)))
+
+
+def _has_inputs(call: Call) -> bool:
+    """Return whether none of a call's inputs has to be made again first."""
+    return all(each.chunk.handle is not None for each in call.inputs)

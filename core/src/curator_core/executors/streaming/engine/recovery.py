@@ -1,0 +1,178 @@
+"""What becomes of calls whose worker died or whose inputs were lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curator_core.executors.streaming.engine.actions import Deliver, GiveUp
+from curator_core.executors.streaming.engine.blame import Blame
+from curator_core.executors.streaming.engine.model import Call, Slice
+from curator_core.values.errors import StageError
+
+if TYPE_CHECKING:
+    from curator_core.executors.streaming.engine.board import Board
+    from curator_core.executors.streaming.engine.model import CallResult, Chunk, LossCause
+    from curator_core.executors.streaming.engine.step_state import StepState
+
+__all__ = ["Recovery"]
+
+_PARTS = 16
+
+
+class Recovery:
+    """Turns failed calls into retries, smaller calls and quarantine records."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._blame = Blame()
+        self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
+        self._postponed: dict[int, list[Deliver | GiveUp]] = {}  # until a chunk is made again
+        self._replayed: set[int] = set()  # chunks that are being made again
+
+    def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
+        """See to a call whose worker died. Which task did it is unknown, so parts of the call are tried alone.
+
+        Where the whole node is gone, no task is to blame; nor where the worker had not begun with the task, or was
+        through with it, unless that happens again and again.
+        """
+        if call.kind == "replay":
+            call.timeouts += cause == "timeout"
+            step.urgent.appendleft(call)
+            return
+        if cause == "node" and call.kind == "normal" and not call.emitted:
+            step.push_back(call.inputs)
+            return
+        is_alone = call.kind == "lone" and call.tasks == 1
+        losses = call.losses + (is_alone and cause != "node")
+        deaths = call.deaths + (is_alone and cause not in ("node", "between"))
+        if is_alone and cause == "between":
+            self._blame.unprovoked()
+        if self._blame.is_guilty(deaths, losses, cause):
+            self._give_up(step, call, max(deaths, losses if cause == "between" else 0), cause)
+            return
+        for part in _split(call.inputs, _PARTS):
+            step.urgent.append(
+                Call(
+                    self._board.next_id(),
+                    step.index,
+                    part,
+                    kind="lone",
+                    deaths=deaths,
+                    losses=losses,
+                    cause=call.cause if cause in ("node", "between") else cause,
+                    emitted=call.emitted,
+                )
+            )
+
+    def lost_idle_worker(self) -> None:
+        """Note a worker that died without anything to do."""
+        self._blame.unprovoked()
+
+    def came_through(self, call: Call) -> None:
+        """Note a call that is done."""
+        if call.kind == "lone" and call.tasks == 1:
+            self._blame.came_through(call)
+
+    def lost_inputs(self, step: StepState, call: Call, lost: list[Chunk]) -> None:
+        """See to a call that could not start because some of its inputs are gone: make them again, then repeat it."""
+        if call.kind in ("lone", "replay"):
+            step.urgent.append(call)  # it waits there until its inputs have a handle again
+        else:
+            keep = [each for each in call.inputs if each.chunk not in lost]
+            step.push_back(keep)
+            for chunk in lost:
+                slices = [each for each in call.inputs if each.chunk is chunk]
+                self._park(step, chunk, slices)
+        for chunk in lost:
+            self.restore(chunk)
+
+    def lost_output(self, chunk: Chunk) -> None:
+        """See to outputs of the last step that are gone before the caller had them."""
+        self._postponed.setdefault(chunk.chunk_id, []).append(Deliver(chunk))
+        self.restore(chunk)
+
+    def lost_suspect(self, action: GiveUp) -> None:
+        """See to a task that is gone before it could be put into quarantine: make it again, then give it up."""
+        chunk = action.task.chunk
+        chunk.pins += 1
+        self._postponed.setdefault(chunk.chunk_id, []).append(action)
+        self.restore(chunk)
+
+    def restore(self, chunk: Chunk) -> None:
+        """Make a lost chunk again by repeating the call that made it, its inputs first if they are gone too."""
+        chunk.handle = None
+        made_by = chunk.made_by
+        if made_by is None or chunk.is_root:
+            made = "source tasks" if made_by is None else f"tasks of step {self._board.steps[made_by.step].spec.name!r}"
+            raise StageError(
+                f"{made} were lost from the object store of the driver's node, and they cannot be made again",
+                fix="see Ray's logs for why objects were lost, look at the free space of its spill folder, and resume",
+            )
+        step = self._board.steps[made_by.step]
+        if chunk.chunk_id in self._replayed:
+            return
+        self._replayed.add(chunk.chunk_id)
+        for each in made_by.inputs:
+            each.chunk.pins += 1
+            if each.chunk.handle is None:
+                self.restore(each.chunk)
+        step.urgent.append(Call(self._board.next_id(), step.index, made_by.inputs, kind="replay", target=chunk))
+
+    def restored(self, call: Call, result: CallResult) -> None:
+        """Take in a chunk that was made again, and let go on what waited for it.
+
+        Raises:
+            StageError: It has fewer tasks than before.
+        """
+        chunk = call.target
+        assert chunk is not None
+        if result.outputs < chunk.count:
+            name = self._board.steps[call.step].spec.name
+            raise StageError(
+                f"step {name!r} made only {result.outputs} of {chunk.count} lost outputs again when it was repeated",
+                fix="let its stages return as many outputs each time they are given the same input, and resume",
+            )
+        self._replayed.discard(chunk.chunk_id)
+        chunk.handle, chunk.node_id = result.handle, result.node_id
+        for each in call.inputs:
+            each.chunk.pins -= 1
+            self._board.forget_if_done(each.chunk)
+        for step, slices in self._parked.pop(chunk.chunk_id, []):
+            step.parked_tasks -= sum(len(each) for each in slices)
+            step.push_back(slices)
+        for action in self._postponed.pop(chunk.chunk_id, []):
+            self._board.actions.append(action)
+            if isinstance(action, GiveUp):
+                chunk.pins -= 1
+                self._board.forget_if_done(chunk)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether tasks have to be made again for the caller or for quarantine."""
+        return bool(self._postponed)
+
+    def _park(self, step: StepState, chunk: Chunk, slices: list[Slice]) -> None:
+        self._parked.setdefault(chunk.chunk_id, []).append((step, slices))
+        step.parked_tasks += sum(len(each) for each in slices)
+
+    def _give_up(self, step: StepState, call: Call, deaths: int, cause: LossCause) -> None:
+        (task,) = call.inputs
+        self._board.actions.append(GiveUp(call.call_id, step.index, task, deaths, cause))
+        self._board.commit(step, call.inputs)
+
+
+def _split(slices: list[Slice], parts: int) -> list[list[Slice]]:
+    """Cut tasks into so many parts of nearly equal size."""
+    singles = [Slice(each.chunk, index, index + 1) for each in slices for index in range(each.start, each.stop)]
+    size = max(1, -(-len(singles) // parts))
+    return [_joined(singles[begin : begin + size]) for begin in range(0, len(singles), size)]
+
+
+def _joined(singles: list[Slice]) -> list[Slice]:
+    joined: list[Slice] = []
+    for each in singles:
+        if joined and joined[-1].chunk is each.chunk and joined[-1].stop == each.start:
+            joined[-1] = Slice(each.chunk, joined[-1].start, each.stop)
+        else:
+            joined.append(each)
+    return joined

@@ -1,0 +1,268 @@
+"""Share a cluster with other runs and jobs: reserve what a run uses, leave alone what others have."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.streaming.engine.placement import Placement
+from curator_core.executors.streaming.engine.run_share import held_names, run_share
+from curator_core.executors.streaming.shell.cluster_nodes import engine_node
+from curator_core.values.errors import ClusterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.streaming.engine.model import Held, StepSpec
+
+__all__ = ["Reservation", "free_part"]
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE_S = 60.0
+_LOOK_ANEW_S = 10.0  # others were faster, and less is free than it was
+_PATIENCE_WITH_ONE_S = 2.0
+_RELEASE_S = 1.5  # what a run had that has just ended comes free within this time
+_SLOW_RELEASE_S = 10.0  # the same on a machine that is busy, where the run could not begin without it
+_LOOK_AGAIN_S = 0.05
+_NODE_LABEL = "ray.io/node-id"
+_taking = threading.Lock()  # runs of one process look and reserve one after the other
+
+Free = dict[str, dict[str, float]]
+
+
+class Reservation:
+    """What a run may use of a cluster, reserved in a placement group for each node.
+
+    CPUs are leased to workers inside the run. Workers that hold GPUs, memory or custom resources take them from the
+    group of their node, so that no other job gets them between two workers.
+
+    Args:
+        steps: The steps of the run.
+        with_cpus: Whether CPUs are reserved. On a Ray of its own they are not: runs of one process share them.
+    """
+
+    def __init__(self, steps: Sequence[StepSpec], *, with_cpus: bool) -> None:
+        self._steps = steps
+        self._with_cpus = with_cpus
+        self._names = {name for step in steps for name in held_names(step.held)}
+        self._groups: dict[str, Any] = {}
+        self._later_groups: dict[str, Any] = {}  # of nodes on which nothing that workers hold was reserved at first
+        self._nodes: list[NodeResources] = []
+
+    def close(self) -> None:
+        """Give everything back."""
+        for node_id in {**self._groups, **self._later_groups}:
+            self.release(node_id)
+
+    def release(self, node_id: str) -> None:
+        """Give back what is reserved on a node, because the run or the node has ended."""
+        from ray.util import remove_placement_group
+
+        self._nodes = [node for node in self._nodes if node.node_id != node_id]
+        for groups in (self._groups, self._later_groups):
+            group = groups.pop(node_id, None)
+            if group is not None:
+                remove_placement_group(group)
+
+    def take(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Reserve what the run can use; return the nodes with that.
+
+        Raises:
+            ClusterError: Less is free than one worker of a stage needs, or others were faster.
+        """
+        if not (self._with_cpus or self._names):
+            return list(nodes)
+        with _taking:
+            deadline_s = time.monotonic() + _PATIENCE_S
+            left = self._enough_for_each(nodes)
+            while left and time.monotonic() < deadline_s:
+                wanted = run_share(self._steps, left, had=self._nodes)
+                got = self._reserve(wanted, min(_LOOK_ANEW_S, deadline_s - time.monotonic()))
+                self._nodes += got
+                refused = {node.node_id for node in wanted} - {node.node_id for node in got}
+                left = self._left([node for node in nodes if node.node_id in refused], _free()) if refused else []
+        if left:
+            _log.warning(
+                "%d of %d nodes are not used: other jobs reserved their resources first", len(left), len(nodes)
+            )
+        self._check_cpus(self._nodes)
+        self._check_each(self._nodes)
+        unused = [replace(node, cpus=0.0, gpus=0, memory_bytes=0, custom={}) for node in left]
+        return [*self._nodes, *unused]
+
+    def measured(self, nodes: Sequence[NodeResources]) -> Sequence[NodeResources]:
+        """Return nodes that have joined, with the memory of their GPUs if workers hold any; none if one cannot say."""
+        if not nodes or not any(step.held.gpu_memory_gb for step in self._steps):
+            return nodes
+        try:
+            return measure_gpus(nodes)
+        except import_ray().exceptions.RayError:  # it has left again
+            return ()
+
+    def extend(self, node: NodeResources) -> NodeResources:
+        """Return a node that has joined with what the run may use of it, reserved where Ray allows it."""
+        deadline_s = time.monotonic() + _RELEASE_S
+        while True:
+            left = free_part(node, _free().get(node.node_id))
+            if left.cpus or time.monotonic() > deadline_s:
+                break
+            time.sleep(_LOOK_AGAIN_S)
+        [part] = run_share(self._steps, [left], had=self._nodes)
+        self._nodes.append(part)
+        self._reserve([part], _PATIENCE_WITH_ONE_S)
+        return part
+
+    def make_up(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Reserve elsewhere what workers held on nodes that were lost; return the nodes that have more than before.
+
+        Nodes on which nothing that workers hold is reserved are asked, each for all that the run lacks.
+
+        Args:
+            nodes: The nodes in use, whole.
+        """
+        grown = []
+        for node in nodes if self._names else ():
+            before = next((each for each in self._nodes if each.node_id == node.node_id), None)
+            if before is None or self._holds_any(before):
+                continue
+            left = free_part(node, _free().get(node.node_id))
+            left = replace(left, cpus=before.cpus, gpu_memory_gb=before.gpu_memory_gb)
+            [part] = run_share(self._steps, [left], had=[each for each in self._nodes if each is not before])
+            if not self._holds_any(part):
+                continue
+            after = replace(before, gpus=part.gpus, memory_bytes=part.memory_bytes, custom=part.custom)
+            if self._reserve([replace(after, cpus=0.0)], _PATIENCE_WITH_ONE_S, self._later_groups):
+                self._nodes[self._nodes.index(before)] = after
+                grown.append(after)
+        return grown
+
+    def _holds_any(self, node: NodeResources) -> bool:
+        return bool(self._bundle(replace(node, cpus=0.0)))
+
+    def strategy(self, node_id: str, held: Held) -> Any:
+        """Return where Ray is to start a worker: on a node, within what is reserved there if the worker holds any."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
+
+        group = self._later_groups.get(node_id) or self._groups.get(node_id)
+        if held and group is not None:
+            return PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
+        return NodeAffinitySchedulingStrategy(node_id, soft=False)
+
+    # Look
+
+    def _enough_for_each(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
+        """Return what is free on each node, as soon as it is enough for a worker of each step."""
+        deadline_s = time.monotonic() + _SLOW_RELEASE_S
+        while True:
+            left = self._left(nodes, _settled(nodes))
+            try:
+                self._check_cpus(left)
+                self._check_each(left)
+            except ClusterError:
+                if time.monotonic() > deadline_s:
+                    raise
+            else:
+                return left
+
+    def _left(self, nodes: Sequence[NodeResources], free: Free) -> list[NodeResources]:
+        parts = [free_part(node, free.get(node.node_id)) for node in nodes]
+        if self._with_cpus:
+            return parts
+        return [replace(part, cpus=node.cpus) for part, node in zip(parts, nodes, strict=True)]
+
+    def _check_cpus(self, nodes: Iterable[NodeResources]) -> None:
+        if self._with_cpus and not any(node.cpus for node in nodes):
+            raise ClusterError("all CPUs of the cluster are in use", fix="wait for other jobs to end, or add nodes")
+
+    def _check_each(self, nodes: Sequence[NodeResources]) -> None:
+        """Check that a worker of each step fits on what is free."""
+        for step in self._steps:
+            placement = Placement([engine_node(node) for node in nodes])
+            if step.held and placement.place(0, step.held, cpus=step.cpus) is None:
+                raise ClusterError(
+                    f"{step.name!r} needs {step.describe()} for a worker, but other jobs or runs leave at most "
+                    f"{placement.describe_largest(step)} free on a node",
+                    fix="wait for them to end, limit their max_workers so that they leave some free, or add nodes",
+                )
+
+    # Reserve
+
+    def _reserve(
+        self, nodes: Sequence[NodeResources], patience_s: float, groups: dict[str, Any] | None = None
+    ) -> list[NodeResources]:
+        """Reserve parts of nodes; return those that were granted in time, or need nothing reserved."""
+        from ray.util import placement_group, remove_placement_group
+
+        groups = self._groups if groups is None else groups
+        asked = []
+        for node in nodes:
+            bundle = self._bundle(node)
+            if bundle:
+                labels = [{_NODE_LABEL: node.node_id}]
+                group = placement_group([bundle], strategy="STRICT_PACK", bundle_label_selector=labels)
+                groups[node.node_id] = group  # given back at the end, also if the run is interrupted now
+                asked.append(node.node_id)
+        deadline_s = time.monotonic() + patience_s
+        refused = set()
+        for node_id in asked:
+            if not groups[node_id].wait(max(0.01, deadline_s - time.monotonic())):
+                remove_placement_group(groups.pop(node_id))
+                refused.add(node_id)
+        return [node for node in nodes if node.node_id not in refused]
+
+    def _bundle(self, node: NodeResources) -> dict[str, float]:
+        amounts = {name: amount for name, amount in node.custom.items() if name in self._names}
+        amounts |= {"GPU": float(math.floor(node.gpus)) if "GPU" in self._names else 0.0}
+        amounts |= {"memory": float(node.memory_bytes) if "memory" in self._names else 0.0}
+        amounts |= {"CPU": node.cpus if self._with_cpus else 0.0}
+        return {name: amount for name, amount in amounts.items() if amount}
+
+
+def free_part(node: NodeResources, free: Mapping[str, float] | None) -> NodeResources:
+    """Return a node with what is free of it: whole CPUs and GPUs; everything, where that is not known.
+
+    >>> from curator_core.executors.ray.cluster import NodeResources
+    >>> shared = NodeResources("a", cpus=8, gpus=4, memory_bytes=100, custom={"disk": 2})
+    >>> left = free_part(shared, {"CPU": 6.5, "GPU": 2.75, "memory": 60.0})
+    >>> left.cpus, left.gpus, left.memory_bytes, left.custom
+    (6.0, 2, 60, {'disk': 0.0})
+    """
+    if free is None:
+        return replace(node, cpus=float(int(node.cpus)), gpus=math.floor(node.gpus))
+    return replace(
+        node,
+        cpus=float(int(min(node.cpus, free.get("CPU", 0.0)))),
+        gpus=math.floor(min(node.gpus, free.get("GPU", 0.0))),
+        memory_bytes=int(min(node.memory_bytes, free.get("memory", 0.0))),
+        custom={name: min(amount, free.get(name, 0.0)) for name, amount in node.custom.items()},
+    )
+
+
+def _settled(nodes: Sequence[NodeResources]) -> Free:
+    """Return what is free on each node, after a moment in which what a run had that has just ended comes back.
+
+    Without it, the second of two runs would get nothing, or little for all its life.
+    """
+    deadline_s = time.monotonic() + _RELEASE_S
+    while True:
+        free = _free()
+        is_all_free = all(free_part(node, free.get(node.node_id)) == free_part(node, None) for node in nodes)
+        if is_all_free or time.monotonic() > deadline_s:
+            return free
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _free() -> Free:
+    """Return what is free on each node, as far as Ray tells."""
+    from ray._private import state
+
+    ask = getattr(state, "available_resources_per_node", None)  # private to Ray: without it, all is taken for free
+    return {} if ask is None else dict(ask())

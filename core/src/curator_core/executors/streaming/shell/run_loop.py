@@ -1,0 +1,437 @@
+"""Carry out a run: wait for the next event, tell the scheduler, do what it says, pass outputs on."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from curator_core.authoring.tasks import source_id
+from curator_core.call.quarantine_record import record_for_task
+from curator_core.call.retry import policy_for
+from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.streaming.engine.actions import (
+    Deliver,
+    Forget,
+    GiveUp,
+    KillWorker,
+    PullSources,
+    ResumeCall,
+    RunCall,
+    StartWorker,
+)
+from curator_core.executors.streaming.engine.model import CallResult
+from curator_core.executors.streaming.engine.scheduler import REBALANCE_S
+from curator_core.executors.streaming.shell.breadcrumbs import noted_stage
+from curator_core.executors.streaming.shell.chunk_codec import Payload, decode
+from curator_core.executors.streaming.shell.cluster_nodes import engine_node
+from curator_core.executors.streaming.shell.payload_handles import fetch, keep
+from curator_core.executors.streaming.shell.source_thread import SourceChunk, SourceThread
+from curator_core.executors.streaming.shell.worker_pool import CallEnded, WorkerEnded, WorkerStarted
+from curator_core.run.source_order import SourceOrder
+from curator_core.values.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.retry import ErrorPolicy
+    from curator_core.executors.streaming.engine.actions import StopWorker
+    from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause, Slice
+    from curator_core.executors.streaming.engine.scheduler import Scheduler
+    from curator_core.executors.streaming.shell.node_watch import NodeWatch
+    from curator_core.executors.streaming.shell.worker import CallReport
+    from curator_core.executors.streaming.shell.worker_pool import WorkerPool
+    from curator_core.plan.fusion import Step
+    from curator_core.run.run import RunState
+    from curator_core.values.errors import CuratorError
+
+__all__ = ["RunLoop"]
+
+_log = logging.getLogger(__name__)
+_STUCK_S = 10.0
+
+
+class RunLoop:
+    """The run in the driver.
+
+    Args:
+        scheduler: Decides.
+        pool: Acts.
+        events: Where the pool and the source report.
+        tasks: The source tasks, numbered.
+        nodes: Tells of nodes that come and go.
+        state: Statistics, quarantine and the request to stop.
+        steps: The steps of the plan.
+        policy: What happens to tasks that cannot be processed, unless their stage says otherwise.
+        run_id: Number of the run.
+        on_tick: Called after every wait, at least a few times a second: for those who watch.
+    """
+
+    def __init__(  # noqa: PLR0913 - the parts of a run, put together in one place
+        self,
+        scheduler: Scheduler,
+        pool: WorkerPool,
+        events: queue.SimpleQueue[Any],
+        tasks: Iterator[Task[Any]],
+        *,
+        nodes: NodeWatch,
+        state: RunState,
+        steps: Sequence[Step],
+        policy: ErrorPolicy,
+        run_id: str,
+        on_tick: Callable[[], None],
+    ) -> None:
+        self._ray = import_ray()
+        self._scheduler = scheduler
+        self._pool = pool
+        self._events = events
+        self._source = SourceThread(tasks, keep, events)
+        self._state = state
+        self._steps = steps
+        self._policy = policy
+        self._run_id = run_id
+        self._on_tick = on_tick
+        self._ready: deque[Task[Any]] = deque()
+        self._nodes = nodes
+        self._lost_nodes: set[str] = set()
+        self._store_bytes = 0
+        self._started_s = time.monotonic()
+        self._is_stopping = False
+        self.source_order = SourceOrder()  # of the source tasks, as they came
+        self._stuck_since_s: float | None = None
+
+    @property
+    def _now(self) -> float:
+        return time.monotonic() - self._started_s
+
+    def outputs(self) -> Iterator[Task[Any]]:
+        """Yield the outputs as they finish."""
+        self._scheduler.tick(self._now)
+        while True:
+            self._act()
+            while self._ready:
+                yield self._ready.popleft()
+            if self._scheduler.is_finished:
+                return
+            if self._is_stuck_for_good():
+                raise StageError(
+                    f"the run cannot go on: {self._describe_standstill()}",
+                    fix="give the executor more CPUs, GPUs or memory, or ask for less in the stages",
+                )
+            self._wait()
+            self._look_at_nodes()
+            self._on_tick()
+            if self._state.stop_requested.is_set() and not self._is_stopping:
+                self._is_stopping = True
+                self._scheduler.stop(self._now)
+
+    def _is_stuck_for_good(self) -> bool:
+        """Return whether nothing has been under way for some time: the next turn of a step may be decided later."""
+        if not self._scheduler.is_stuck:
+            self._stuck_since_s = None
+            return False
+        if self._stuck_since_s is None:
+            self._stuck_since_s = self._now
+        return self._now - self._stuck_since_s > _STUCK_S
+
+    def close(self) -> None:
+        """Stop pulling."""
+        self._source.close()
+
+    # Events
+
+    def _wait(self) -> None:
+        """Wait for one event, then take all that are there; time passes for the scheduler even without any."""
+        try:
+            event = self._events.get(timeout=REBALANCE_S)
+        except queue.Empty:
+            self._scheduler.tick(self._now)
+            return
+        while True:
+            self._take(event)
+            try:
+                event = self._events.get_nowait()
+            except queue.Empty:
+                return
+
+    def _look_at_nodes(self, *, at_once: bool = False) -> None:
+        changes = self._nodes.changes(self._now, at_once=at_once)
+        for node in changes.joined:
+            self._scheduler.node_added(engine_node(node), self._now)
+        for node in changes.grown:
+            self._scheduler.node_grown(engine_node(node), self._now)
+        for node_id in changes.left:  # last: there may be a place now for what was there
+            self._lost_nodes.add(node_id)
+            for worker in self._scheduler.board.workers.values():
+                if worker.node_id == node_id:
+                    self._pool.kill(worker.worker_id)
+            self._scheduler.node_removed(node_id, self._now)
+
+    def _take(self, event: Any) -> None:
+        if isinstance(event, CallEnded):
+            self._call_ended(event)
+        elif isinstance(event, SourceChunk):
+            self._source_chunk(event)
+        elif isinstance(event, WorkerStarted):
+            self._worker_started(event)
+        elif isinstance(event, WorkerEnded):
+            self._worker_ended(event)
+
+    def _source_chunk(self, event: SourceChunk) -> None:
+        if event.error is not None:
+            raise event.error
+        self._note_sources(event.source_ids)
+        if self._is_stopping:
+            self._scheduler.source_ended(self._now)
+            return
+        if event.count:
+            self._stored(event.size_bytes)
+        self._scheduler.source_chunk(
+            event.count, event.size_bytes, event.handle, self._now, are_the_last=event.has_ended
+        )
+
+    def _worker_started(self, event: WorkerStarted) -> None:
+        if event.worker_id not in self._scheduler.board.workers:
+            return
+        error = event.answer.exception()
+        if error is not None:
+            self._worker_failed(event.worker_id, error)
+            return
+        report: CallReport = event.answer.result()
+        self._state.absorb(report.stats, report.quarantined)
+        if report.failure is not None:
+            self._setup_failed(event.worker_id, report.failure.unpack())
+            return
+        self._scheduler.worker_ready(event.worker_id, self._now)
+
+    def _setup_failed(self, worker_id: int, error: CuratorError) -> None:
+        step = self._steps[self._scheduler.board.workers[worker_id].step]
+        node_id = self._pool.node_of(worker_id)
+        self._state.stats_of(step.stages[0].stage.name).counters["failed setups"] += 1
+        self._pool.stop(worker_id)  # stages of the step before the one that failed are set up
+        self._scheduler.setup_failed(worker_id, error, self._now)
+        _log.warning("a worker of %r could not be set up on node %s: %s", step.name, node_id, error.message)
+
+    def _worker_ended(self, event: WorkerEnded) -> None:
+        self._pool.kill(event.worker_id)
+        if event.worker_id in self._scheduler.board.workers:
+            self._scheduler.worker_stopped(event.worker_id, self._now)
+        failure = None if event.answer.exception() is not None else event.answer.result()
+        if failure is not None:
+            raise failure.unpack()
+
+    def _call_ended(self, event: CallEnded) -> None:
+        call = event.call
+        if self._scheduler.board.calls.get(call.call_id) is not call or call.worker_id != event.worker_id:
+            return  # of a worker that is known to be dead
+        error = event.answer.exception()
+        if error is not None:
+            self._call_failed(event, error)
+            return
+        report: CallReport = event.answer.result()
+        self._absorb(report)
+        if self._state.ledger is not None:
+            self._state.ledger.take_in(report.sources)
+        self._note_sources(report.source_ids)
+        self._stored(report.size_bytes)
+        result = CallResult(
+            consumed=report.consumed,
+            outputs=report.outputs,
+            size_bytes=report.size_bytes,
+            service_s=report.service_s,
+            is_done=report.is_done,
+            handle=event.payload,
+            node_id=self._pool.node_of(event.worker_id),
+            completed=report.completed,
+            open_outputs=report.open_outputs,
+        )
+        self._scheduler.call_done(call.call_id, result, self._now)
+
+    def _call_failed(self, event: CallEnded, error: BaseException) -> None:
+        exceptions = self._ray.exceptions
+        if isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
+            self._worker_failed(event.worker_id, error)
+            return
+        if isinstance(error, exceptions.ObjectLostError | exceptions.ObjectFetchTimedOutError):
+            lost = _lost_chunks([each.chunk for each in event.call.inputs], error)
+            self._scheduler.inputs_lost(event.call.call_id, lost, self._now)
+            return
+        raise StageError(f"a call of {self._steps[event.call.step].name!r} failed in Ray: {error}") from error
+
+    def _worker_failed(self, worker_id: int, error: BaseException) -> None:
+        exceptions = self._ray.exceptions
+        # Ray cannot place a worker on a node that is gone between the decision and the start.
+        expected = exceptions.RayActorError | exceptions.OutOfMemoryError | exceptions.ActorUnschedulableError
+        if not isinstance(error, expected):
+            raise StageError(f"a worker could not be started: {error}") from error
+        node_id = self._pool.node_of(worker_id)
+        self._pool.kill(worker_id)
+        self._look_at_nodes(at_once=True)  # before its place is filled: the whole node may be gone
+        cause: LossCause = "memory" if isinstance(error, exceptions.OutOfMemoryError) else "died"
+        if node_id in self._lost_nodes:
+            cause = "node"
+        worker = self._scheduler.board.workers.get(worker_id)
+        if worker is not None:
+            if cause == "died" and any(self._is_between_stages(call) for call in worker.calls.values()):
+                cause = "between"
+            self._scheduler.worker_lost(worker_id, self._now, cause=cause)
+
+    def _is_between_stages(self, call: Call) -> bool:
+        """Return whether a suspect, which is alone on its worker, was in no stage when the worker died."""
+        return call.is_noted and noted_stage(self._run_id, call.call_id) is None
+
+    def _absorb(self, report: CallReport) -> None:
+        self._state.absorb(report.stats, report.quarantined)
+        if report.failure is not None:
+            raise report.failure.unpack()
+
+    def _note_sources(self, task_ids: list[str] | None) -> None:
+        for task_id in task_ids or ():
+            self.source_order.add(source_id(task_id))
+
+    # Actions
+
+    def _act(self) -> None:
+        """Carry out what the scheduler asks for."""
+        while actions := self._scheduler.take_actions():
+            for action in actions:
+                if isinstance(action, RunCall):
+                    self._run(action)
+                elif isinstance(action, Deliver):
+                    self._deliver(action.chunk)
+                elif isinstance(action, Forget):
+                    if not action.chunk.pins:  # an output that was lost since the decision is made of it again
+                        self._forget(action.chunk)
+                elif isinstance(action, PullSources):
+                    self._source.pull(action.count)
+                else:
+                    self._act_rarely(action)
+
+    def _run(self, action: RunCall) -> None:
+        """Send a call, unless its worker has died or some of its inputs are lost since it was decided."""
+        if not self._is_current(action):
+            return
+        gone = [each.chunk for each in action.call.inputs if each.chunk.handle is None]
+        if gone:
+            self._scheduler.inputs_lost(action.call.call_id, list(dict.fromkeys(gone)), self._now)
+        else:
+            self._pool.run(action)
+
+    def _is_current(self, action: RunCall | ResumeCall) -> bool:
+        """Return whether a call is still to be made: its worker may have died between the decision and now."""
+        call = action.call
+        return self._scheduler.board.calls.get(call.call_id) is call and call.worker_id == action.worker_id
+
+    def _act_rarely(self, action: StartWorker | StopWorker | KillWorker | ResumeCall | GiveUp) -> None:
+        if isinstance(action, StartWorker):
+            self._pool.start(action)
+        elif isinstance(action, GiveUp):
+            self._give_up(action)
+        elif isinstance(action, ResumeCall):
+            if self._is_current(action):
+                self._pool.resume(action)
+        elif action.worker_id in self._scheduler.board.workers:
+            self._end(action)
+
+    def _end(self, action: StopWorker | KillWorker) -> None:
+        if not isinstance(action, KillWorker):
+            self._pool.stop(action.worker_id)
+            return
+        call = self._scheduler.board.calls.get(action.call_id)
+        if call is None or call.started_s != action.started_s:
+            return  # all answers that have arrived were read since, and one of them was the call's
+        # Of a node that is cut off nothing is heard: no task is to blame for that.
+        is_reachable = self._nodes.is_reachable(self._pool.node_of(action.worker_id))
+        self._pool.kill(action.worker_id)
+        self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout" if is_reachable else "node")
+
+    def _deliver(self, chunk: Chunk) -> None:
+        try:
+            payload = fetch(chunk.handle)
+        except self._ray.exceptions.ObjectLostError:
+            self._scheduler.output_lost(chunk, self._now)
+            return
+        self._ready.extend(decode(payload))
+        self._forget(chunk)
+
+    def _stored(self, size_bytes: int) -> None:
+        """Count bytes that a chunk occupies in the object store."""
+        self._store_bytes += size_bytes
+        self._state.peak_object_store_bytes = max(self._state.peak_object_store_bytes, self._store_bytes)
+
+    def _forget(self, chunk: Chunk) -> None:
+        if chunk.handle is not None:
+            chunk.handle = None
+            self._store_bytes -= chunk.size_bytes
+
+    def _give_up(self, action: GiveUp) -> None:
+        """Apply the policy of the stage that a task was in to the task, which kills workers."""
+        task = self._fetch(action.task)
+        if task is None:
+            self._scheduler.suspect_lost(action, self._now)
+            return
+        step = self._steps[action.step]
+        name = noted_stage(self._run_id, action.call_id)
+        stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
+        error = _death(step, action)
+        policy = policy_for(stage, self._policy)
+        if policy.on_error == "raise":
+            raise StageError(
+                f"stage {stage.name!r} failed on task {task.task_id}: {error.message}",
+                fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
+            ) from error
+        record = record_for_task(stage.name, task, error, attempts=action.deaths)
+        if policy.on_error == "skip":
+            self._state.skip(record)
+        else:
+            # What is at hand is the input of the step; a later stage cannot be tried again with that.
+            is_input = stage is step.stages[0].stage
+            self._state.quarantine(record, task if is_input else None)
+        if self._state.ledger is not None:
+            self._state.ledger.used(action.step, [task])
+
+    def _fetch(self, task: Slice) -> Task[Any] | None:
+        """Return a task; None where it is lost."""
+        try:
+            payload = None if task.chunk.handle is None else fetch(task.chunk.handle)
+        except self._ray.exceptions.ObjectLostError:
+            return None
+        return None if payload is None else decode(payload, task.start, task.stop)[0]
+
+    def _describe_standstill(self) -> str:
+        board = self._scheduler.board
+        working = [step for step in board.steps if step.has_work]
+        waiting = [step for step in working if not step.live_workers] or working
+        return "; ".join(
+            f"{step.spec.name!r} has {step.queued_tasks} tasks and no worker: one needs "
+            f"{step.spec.describe()}, the largest free place has {board.placement.describe_largest(step.spec)}"
+            for step in waiting
+        )
+
+
+def _death(step: Step, action: GiveUp) -> WorkerDiedError:
+    """Describe why a task is given up."""
+    if action.cause == "timeout":
+        return TaskTimeoutError(
+            f"{step.name!r} exceeded its timeout of {step.timeout_s:g} s {action.deaths} times on this task alone"
+        )
+    if action.cause == "memory":
+        return WorkerMemoryError(
+            f"the machine ran out of memory {action.deaths} times while {step.name!r} ran on this task alone"
+        )
+    return WorkerDiedError(f"the worker process died {action.deaths} times while it ran {step.name!r} on this task")
+
+
+def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:
+    """Return which of a call's chunks an error is about: the one it names, or all of them.
+
+    Another call may have reported the loss before. Then the chunk is being made again and has no handle, or it has a
+    new one already, and is not lost.
+    """
+    each_once = list(dict.fromkeys(chunks))
+    name = getattr(error, "object_ref_hex", None)
+    stored = [chunk for chunk in each_once if not isinstance(chunk.handle, Payload)]
+    return [chunk for chunk in stored if name is None or chunk.handle is None or chunk.handle.hex() == name]

@@ -1,0 +1,179 @@
+"""Turn a plan into what the engine runs: steps, nodes, packed stages; everything is checked before anything starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from curator_core.call.retry import ErrorPolicy, policy_for
+from curator_core.executors.ray.capacity import usable_nodes, worker_slots
+from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.ray.shipping import pack_stage
+from curator_core.executors.streaming.engine.model import Held, StepSpec
+from curator_core.executors.streaming.engine.scheduler import Scheduler
+from curator_core.executors.streaming.shell.call_execution import Budget
+from curator_core.executors.streaming.shell.cluster_nodes import engine_node
+from curator_core.executors.streaming.shell.worker import TrackedStep, WorkerOptions
+from curator_core.executors.streaming.shell.worker_pool import WorkerPool
+
+if TYPE_CHECKING:
+    import queue
+    from collections.abc import Sequence
+
+    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.shipping import PackedStage
+    from curator_core.executors.streaming.executor import StreamingExecutor
+    from curator_core.executors.streaming.shell.reservation import Reservation
+    from curator_core.plan.fusion import Step
+    from curator_core.plan.plan import Plan
+    from curator_core.run.run import RunState
+
+__all__ = ["Session", "prepare"]
+
+_STORE_SHARE = 0.25
+_GIGABYTE = 1e9
+
+
+@dataclass
+class Session:
+    """A run before it begins."""
+
+    steps: tuple[Step, ...]
+    packed: list[list[PackedStage]]
+    policy: ErrorPolicy
+    settings: StreamingExecutor
+    run_dir: str | None
+    tracked: list[TrackedStep | None]
+    teardown_s: float = 60.0
+
+    @property
+    def cpus(self) -> int | None:
+        """CPUs of a Ray of its own: each GPU needs one to be fed."""
+        import os
+
+        settings = self.settings
+        if settings.cpus is not None or not settings.gpus:
+            return settings.cpus
+        return max(os.cpu_count() or 1, math.ceil(settings.gpus))
+
+    @property
+    def specs(self) -> list[StepSpec]:
+        """What the scheduler has to know about the steps."""
+        return [step_spec(step) for step in self.steps]
+
+    def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
+        """Return the nodes that may be used, after checking that every stage fits on one.
+
+        Raises:
+            PipelineError: A stage needs more than any node has.
+            ConfigError: No node is left.
+        """
+        nodes: Sequence[NodeResources] = usable_nodes(cluster.nodes, ignore_head_node=self.settings.ignore_head_node)
+        if any(step.resources.gpu_memory_gb for step in self.steps):
+            nodes = measure_gpus(nodes)
+        for step in self.steps:
+            worker_slots(step.stages[0].stage, nodes)
+        return nodes
+
+    def open(
+        self,
+        nodes: Sequence[NodeResources],
+        run_id: str,
+        events: queue.SimpleQueue[Any],
+        reservation: Reservation,
+    ) -> tuple[Scheduler, WorkerPool]:
+        """Make scheduler and pool."""
+        settings = self.settings
+        specs = self.specs
+        # What is on the driver's own node is lost with the driver only.
+        own_node = import_ray().get_runtime_context().get_node_id()
+        limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
+        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 16))))
+        scheduler = Scheduler(
+            specs,
+            [engine_node(each) for each in nodes],
+            memory_limit_bytes=limit,
+            is_batch=settings.mode == "batch",
+            keep_sources=any(node.node_id != own_node for node in nodes),
+            call_s=budget.seconds,
+        )
+        options = [
+            WorkerOptions(
+                run_id=run_id,
+                cpus=step.resources.cpus,
+                on_error=settings.on_error,
+                max_attempts=settings.max_attempts,
+                run_dir=self.run_dir,
+                budget=budget,
+                keeps_payload=settings.quarantine_payload,
+                tracked=tracked,
+            )
+            for step, tracked in zip(self.steps, self.tracked, strict=True)
+        ]
+        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id)
+
+    def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
+        """Write what the scheduler measured to the statistics of the stages."""
+        for step, step_state, usage in zip(self.steps, scheduler.board.steps, scheduler.board.usage, strict=True):
+            for planned in step.stages:
+                stats = state.stats_of(planned.stage.name)
+                stats.busy_fraction = usage.busy_fraction
+                stats.workers = list(usage.workers)
+                stats.queue_peak = step_state.queue_peak
+
+
+def prepare(plan: Plan, settings: StreamingExecutor, state: RunState) -> Session:
+    """Lay a plan out in steps and pack its stages.
+
+    Raises:
+        PipelineError: A stage cannot be sent to workers.
+        ConfigError: An error policy is unknown.
+    """
+    default = ErrorPolicy(settings.on_error, settings.max_attempts)
+    steps = plan.steps
+    for planned in plan.stages:
+        policy_for(planned.stage, default)  # raises where it makes no sense
+    return Session(
+        steps=steps,
+        packed=[[pack_stage(planned.stage) for planned in step.stages] for step in steps],
+        policy=default,
+        settings=settings,
+        run_dir=None if state.directory is None else str(state.directory.path),
+        tracked=_tracked_steps(plan, state),
+    )
+
+
+def _tracked_steps(plan: Plan, state: RunState) -> list[TrackedStep | None]:
+    """Return what the workers of each step report to the ledger; only those that may make sources skip any."""
+    if state.ledger is None:
+        return [None] * len(plan.steps)
+    makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}
+    return [
+        TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else ())
+        for number, step in enumerate(plan.steps)
+    ]
+
+
+def step_spec(step: Step) -> StepSpec:
+    """Return what the scheduler has to know about a step."""
+    stage = step.stages[0].stage
+    resources = step.resources
+    fixed = stage.num_workers()
+    return StepSpec(
+        name=step.name,
+        cpus=resources.cpus,
+        held=Held(
+            resources.gpus, resources.gpu_memory_gb, int(resources.memory_gb * _GIGABYTE), dict(resources.custom)
+        ),
+        batch_size=step.batch_size,
+        min_workers=fixed or stage.min_workers or 0,
+        max_workers=fixed or stage.max_workers,
+        is_source=step.is_source,
+        timeout_s=step.timeout_s,
+    )
+
+
+def _store_bytes() -> float:
+    return float(import_ray().cluster_resources().get("object_store_memory", 1 << 30))

@@ -1,0 +1,1 @@
+"""The engine's decisions in virtual time: what a run would do, and how long it would have to take at least."""
