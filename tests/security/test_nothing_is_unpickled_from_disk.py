@@ -18,7 +18,6 @@ WIRE = {
         "executors/ray_data_blocks.py",
         "executors/ray/shipping.py",
         "executors/streaming/shell/chunk_codec.py",
-        "executors/task_packs.py",
         "run/outputs.py",  # in the memory of one process
     )
 } | {

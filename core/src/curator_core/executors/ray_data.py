@@ -5,23 +5,26 @@ from __future__ import annotations
 import gc
 import math
 import threading
+import uuid
 import warnings
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.authoring.tasks import EmptyTask
 from curator_core.call.failure_limit import checked_fraction
 from curator_core.call.interrupts import watch_interrupts
-from curator_core.call.retry import ErrorPolicy
 from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
-from curator_core.executors.prepared_step import prepare_run
+from curator_core.executors.ray.capacity import usable_nodes, worker_slots
 from curator_core.executors.ray.cluster import connect, import_ray
+from curator_core.executors.ray.gpu_memory import measure_gpus
 from curator_core.executors.ray.node_setup import forget_run
-from curator_core.executors.ray.worker_options import ray_options
-from curator_core.executors.stage_worker import WorkerReport
+from curator_core.executors.ray.shipping import pack_stage
+from curator_core.executors.streaming.shell.call_execution import Budget
+from curator_core.executors.streaming.shell.session import worker_options
+from curator_core.executors.streaming.shell.worker import CallReport
 from curator_core.executors.task_windows import evenly, windows
 from curator_core.plan.fusion import fuse
 from curator_core.values.errors import ConfigError, MissingPackageError, PipelineError, StageError
@@ -30,8 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from curator_core.authoring.stage import ProcessingStage
     from curator_core.authoring.tasks import Task
-    from curator_core.executors.prepared_step import PreparedRun, PreparedStep
+    from curator_core.executors.ray.capacity import WorkerSlot
+    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.shipping import PackedStage
+    from curator_core.executors.streaming.shell.worker import WorkerOptions
+    from curator_core.plan.fusion import Step
     from curator_core.plan.plan import Plan, PlannedStage
     from curator_core.run.run import RunState
 
@@ -39,6 +47,8 @@ __all__ = ["RayDataExecutor"]
 
 _PARTS_PER_WORKER = 4
 _BLOCK_TASKS = 1_024
+_BLOCK_BYTES = 16 << 20
+_GIGABYTE = 1e9
 _context_lock = threading.Lock()
 
 
@@ -91,7 +101,6 @@ class RayDataExecutor(Executor):
         return connect(self.address, self.cpus, self.gpus)
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
-        policy = ErrorPolicy(self.on_error, self.max_attempts)
         log_path = None if state.directory is None else state.directory.path / "run.log"
         count = _source_stages(plan.stages)
         _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
@@ -100,19 +109,12 @@ class RayDataExecutor(Executor):
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
             cleanup.enter_context(watch_interrupts())  # now: Ray may have set a handler for SIGTERM
-            run = prepare_run(
-                fuse(plan.stages[count:]),
-                cluster,
-                state,
-                policy=policy,
-                workers=self.actors_per_stage,
-                first_position=count,
-                source_makers={planned.stage.name for planned in plan.stages[: plan.source_makers]},
-            )
+            run_id = uuid.uuid4().hex
+            steps, nodes = self._prepared(plan, fuse(plan.stages[count:]), cluster, state, run_id, count)
             if state.ledger is not None:
-                state.ledger.start(count + len(run.steps))
-            cleanup.callback(forget_run, run.run_id)
-            pools = _pool_options(run)
+                state.ledger.start(count + len(steps))
+            cleanup.callback(forget_run, run_id)
+            pools = _pool_options(steps, nodes)
             stream = _until_stopped(state.sources(tasks), state)
             for position, planned in enumerate(plan.stages[:count]):
                 runner = StageRunner(
@@ -126,17 +128,53 @@ class RayDataExecutor(Executor):
                 cleanup.callback(runner.teardown)
                 runner.setup()
                 stream = runner.run(stream)
-                if position + 1 == count and run.steps:
+                if position + 1 == count and steps:
                     stream = runner.portable(stream, write_block)
-            if not run.steps:
+            if not steps:
                 yield from stream
                 return
             for window in windows(_until_stopped(stream, state)):
-                yield from _through_ray_data(window, run.steps, pools, state)
+                yield from _through_ray_data(window, steps, pools, state)
+
+    def _prepared(
+        self, plan: Plan, steps: Sequence[Step], cluster: ClusterInfo, state: RunState, run_id: str, first_position: int
+    ) -> tuple[list[_DataStep], list[NodeResources]]:
+        """Pack and place the steps that run in Ray Data; return them and the nodes.
+
+        Raises:
+            PipelineError: A stage cannot be sent to workers, or needs more than any node has.
+        """
+        nodes = usable_nodes(cluster.nodes, ignore_head_node=False)
+        if any(step.resources.gpu_memory_gb for step in steps):
+            nodes = list(measure_gpus(nodes))
+        # A block is all that a worker makes of one, so only its size says when a part is large enough.
+        budget = Budget(seconds=math.inf, size_bytes=_BLOCK_BYTES)
+        options = worker_options(plan, steps, state, self, run_id=run_id, budget=budget, first_position=first_position)
+        prepared = []
+        for step, each in zip(steps, options, strict=True):
+            packed = [pack_stage(planned.stage) for planned in step.stages]
+            slots = worker_slots(step.stages[0].stage, nodes, workers=self.actors_per_stage)
+            prepared.append(_DataStep(step, packed, each, slots))
+        return prepared, nodes
+
+
+@dataclass(frozen=True)
+class _DataStep:
+    """A step, ready for Ray Data: its stages as they travel, what their workers must know, and where they may run."""
+
+    step: Step
+    packed: list[PackedStage]
+    options: WorkerOptions
+    slots: list[WorkerSlot]
+
+    @property
+    def stage(self) -> ProcessingStage[Any, Any]:
+        """The first stage, whose options are those of the step."""
+        return self.step.stages[0].stage
 
 
 def _through_ray_data(
-    window: Sequence[Task[Any]], steps: Sequence[PreparedStep], pools: Sequence[dict[str, Any]], state: RunState
+    window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Sequence[dict[str, Any]], state: RunState
 ) -> Iterator[Task[Any]]:
     from curator_core.executors.ray_data_blocks import read_block
 
@@ -146,7 +184,7 @@ def _through_ray_data(
         try:
             for block in (ray.get(ref) for bundle in bundles for ref in bundle.block_refs):
                 for item in read_block(block):
-                    if isinstance(item, WorkerReport):
+                    if isinstance(item, CallReport):
                         _absorb(item, state)
                     else:
                         yield item
@@ -158,29 +196,27 @@ def _through_ray_data(
             del bundles
             gc.collect()
     except ray.exceptions.RayError as error:
-        names = ", ".join(repr(step.settings.name) for step in steps)
+        names = ", ".join(repr(each.step.name) for each in steps)
         raise StageError(
             f"Ray Data gave up in one of {names}: {error}",
             fix="a worker that dies ends a run on Ray Data; the other executors go on and find the task it died of",
         ) from error.with_traceback(None)
 
 
-def _start(
-    window: Sequence[Task[Any]], steps: Sequence[PreparedStep], pools: Sequence[dict[str, Any]]
-) -> Iterator[Any]:
+def _start(window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Sequence[dict[str, Any]]) -> Iterator[Any]:
     """Hand tasks to Ray Data; return the bundles of blocks that it makes."""
     from curator_core.executors.ray_data_blocks import DataWorker, write_block
 
     # A first stage that wants batches gets blocks that hold one at least.
-    full_batches = max(1, len(window) // steps[0].stages[0].batch_size)
+    full_batches = max(1, len(window) // steps[0].step.batch_size)
     parts = evenly(window, parts=min(full_batches, _PARTS_PER_WORKER * len(steps[0].slots)), most=_BLOCK_TASKS)
     with _quiet_context():
         dataset = import_ray().data.from_arrow([write_block(part) for part in parts])
         for step, options in zip(steps, pools, strict=True):
-            batch_size = step.stages[0].batch_size
+            batch_size = step.step.batch_size
             dataset = dataset.map_batches(
                 DataWorker,
-                fn_constructor_args=(step.settings,),
+                fn_constructor_args=(step.packed, step.options),
                 # Whole blocks, or as many tasks as make a batch, from several blocks where one is too small.
                 batch_size=batch_size if batch_size > 1 else None,
                 batch_format="pyarrow",
@@ -192,38 +228,39 @@ def _start(
         return bundles
 
 
-def _absorb(report: WorkerReport, state: RunState) -> None:
+def _absorb(report: CallReport, state: RunState) -> None:
     state.absorb(report.stats, report.quarantined)
-    if report.error is not None:
-        raise report.error.unpack()
+    if report.failure is not None:
+        raise report.failure.unpack()
     if state.ledger is not None:
         state.ledger.take_in(report.sources)
 
 
-def _pool_options(run: PreparedRun) -> list[dict[str, Any]]:
+def _pool_options(steps: Sequence[_DataStep], nodes: Sequence[NodeResources]) -> list[dict[str, Any]]:
     """Return the options of each step's pool, such that one worker of every step fits at the same time.
 
     Ray Data holds a worker of each step from the start and waits for ever where they do not all fit.
     """
     from ray.data import ActorPoolStrategy
 
-    shares = [_gpus_anywhere(step, run) for step in run.steps]
-    if sum(shares) > sum(node.gpus for node in run.nodes):
+    shares = [_gpus_anywhere(step, nodes) for step in steps]
+    if sum(shares) > sum(node.gpus for node in nodes):
         raise PipelineError(
             f"the stages hold {sum(shares):g} GPUs at the same time, more than the cluster has",
             fix="use the streaming executor or ActorPoolExecutor, which share GPUs between stages",
         )
-    is_tight = sum(step.settings.cpus for step in run.steps) > sum(node.cpus for node in run.nodes)
-    most_cpus = min(node.cpus for node in run.nodes) / max(1, len(run.steps)) if is_tight else math.inf
+    is_tight = sum(each.options.cpus for each in steps) > sum(node.cpus for node in nodes)
+    most_cpus = min(node.cpus for node in nodes) / max(1, len(steps)) if is_tight else math.inf
     pools = []
-    for step, gpus in zip(run.steps, shares, strict=True):
-        stage = step.stages[0]
-        options = ray_options(stage.resources, replace(step.slots[0], gpus=gpus), pinned=False)
+    for step, gpus in zip(steps, shares, strict=True):
+        stage = step.stage
         least = stage.num_workers() or stage.min_workers or 1
         pools.append(
-            options
-            | {
-                "num_cpus": min(options["num_cpus"], most_cpus),
+            {
+                "num_cpus": min(stage.resources.cpus, most_cpus),
+                "num_gpus": gpus,
+                **({"memory": int(stage.resources.memory_gb * _GIGABYTE)} if stage.resources.memory_gb else {}),
+                **({"resources": dict(stage.resources.custom)} if stage.resources.custom else {}),
                 "compute": ActorPoolStrategy(min_size=least, max_size=max(least, len(step.slots))),
                 # Ray would restart a worker behind Ray Data's back and run its calls again for ever.
                 "max_restarts": 0,
@@ -233,13 +270,13 @@ def _pool_options(run: PreparedRun) -> list[dict[str, Any]]:
     return pools
 
 
-def _gpus_anywhere(step: PreparedStep, run: PreparedRun) -> float:
+def _gpus_anywhere(step: _DataStep, nodes: Sequence[NodeResources]) -> float:
     """Return the GPUs of a worker that are enough on whichever node Ray Data puts it."""
     places = {slot.node_id for slot in step.slots}
-    unfit = [node for node in run.nodes if node.gpus and node.node_id not in places]
-    if step.stages[0].resources.gpu_memory_gb and unfit:
+    unfit = [node for node in nodes if node.gpus and node.node_id not in places]
+    if step.stage.resources.gpu_memory_gb and unfit:
         raise PipelineError(
-            f"stage {step.settings.name!r} does not fit on the GPUs of all nodes, and Ray Data may use any of them",
+            f"stage {step.step.name!r} does not fit on the GPUs of all nodes, and Ray Data may use any of them",
             fix="ask for gpus instead of gpu_memory_gb, or use the streaming executor",
         )
     return max(slot.gpus for slot in step.slots)

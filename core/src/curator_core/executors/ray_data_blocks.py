@@ -6,26 +6,27 @@ are lost and made again with them when Ray Data repeats a call.
 
 from __future__ import annotations
 
+import os
 import pickle
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from curator_core.authoring.stage import WorkerInfo
 from curator_core.executors.ray.shipping import check_readable, dumps
-from curator_core.executors.stage_worker import StageWorker, WorkerReport
+from curator_core.executors.streaming.shell.worker import CallReport, StepHost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from curator_core.authoring.tasks import Task
-    from curator_core.executors.stage_worker import WorkerSettings
+    from curator_core.executors.ray.shipping import PackedStage
+    from curator_core.executors.streaming.shell.worker import WorkerOptions
 
 __all__ = ["DataWorker", "read_block", "write_block"]
 
 _COLUMN = "pickled"
 _SCHEMA = pa.schema([(_COLUMN, pa.large_binary())])
-_BLOCK_TASKS = 1_024
-_BLOCK_BYTES = 16 << 20
 
 
 def write_block(tasks: Sequence[Task[Any]]) -> pa.Table:
@@ -33,7 +34,7 @@ def write_block(tasks: Sequence[Task[Any]]) -> pa.Table:
     return _table([_pickled(task) for task in tasks])
 
 
-def read_block(block: pa.Table) -> Iterator[Task[Any] | WorkerReport]:
+def read_block(block: pa.Table) -> Iterator[Task[Any] | CallReport]:
     """Yield what :func:`write_block` got, and workers' reports."""
     for value in block.column(_COLUMN):
         yield pickle.loads(value.as_buffer())  # noqa: S301 - written by our own processes
@@ -42,43 +43,47 @@ def read_block(block: pa.Table) -> Iterator[Task[Any] | WorkerReport]:
 class DataWorker:
     """What Ray Data calls for every block."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
-        self._worker = StageWorker(settings)
-        self._opened: WorkerReport | None = self._worker.open()
+    def __init__(self, stages: list[PackedStage], options: WorkerOptions) -> None:
+        import ray
+
+        context = ray.get_runtime_context()
+        self._host = StepHost(stages, options)
+        worker = WorkerInfo(f"{context.get_worker_id()}-{os.getpid()}", context.get_node_id())
+        self._opened: CallReport | None = self._host.open(worker)
 
     def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
-        """Process a block; yield blocks of bounded size."""
+        """Process a block; yield blocks of bounded size, a report at the end of each."""
         items = list(read_block(block))
-        yield from _blocks(self._process(items))
-
-    def _process(self, items: list[Task[Any] | WorkerReport]) -> Iterator[bytes]:
-        yield from (dumps(item) for item in items if isinstance(item, WorkerReport))
+        reports = [dumps(item) for item in items if isinstance(item, CallReport)]
         opened, self._opened = self._opened, None
         if opened is not None:
-            yield dumps(opened)
-            if opened.error is not None:  # the driver ends the run; every block until then says so again
-                self._opened = opened
-                return
-        for made in self._worker.run([item for item in items if not isinstance(item, WorkerReport)], _pickled):
-            yield made if isinstance(made, bytes) else dumps(made)
+            reports.append(dumps(opened))
+        if reports:
+            yield _table(reports)
+        if opened is not None and opened.failure is not None:  # the driver ends the run; every block says so until then
+            self._opened = opened
+            return
+        tasks = [item for item in items if not isinstance(item, CallReport)]
+        while tasks:
+            execution = self._host.execution(tasks, encoding=_rows)
+            report = CallReport(is_done=False)
+            while not report.is_done:
+                rows, report = self._host.advance(execution)
+                yield _table([*(rows or ()), dumps(report)])
+                if report.failure is not None:
+                    return
+                tasks = tasks[report.completed :]
 
     def __del__(self) -> None:
         # Ray Data lets go of its workers at the end, and has no other word for it.
-        if hasattr(self, "_worker"):
-            self._worker.close()
+        if hasattr(self, "_host"):
+            self._host.teardown()
 
 
-def _blocks(items: Iterable[bytes]) -> Iterator[pa.Table]:
-    rows: list[bytes] = []
-    size_bytes = 0
-    for item in items:
-        rows.append(item)
-        size_bytes += len(item)
-        if len(rows) >= _BLOCK_TASKS or size_bytes >= _BLOCK_BYTES:
-            yield _table(rows)
-            rows, size_bytes = [], 0
-    if rows:
-        yield _table(rows)
+def _rows(tasks: list[Task[Any]]) -> tuple[list[bytes], int]:
+    """Return a row for each task, and their size."""
+    rows = [_pickled(task) for task in tasks]
+    return rows, sum(map(len, rows))
 
 
 def _pickled(task: Task[Any]) -> bytes:

@@ -49,6 +49,8 @@ class StreamingExecutor(Executor):
         max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
             None.
         quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
+        fuse: Run neighbouring stages that fit together in one call; each in workers of its own if not.
+        max_workers: Most workers of each stage that does not have its own number; as many as are of use unless given.
     """
 
     def __init__(  # noqa: PLR0913 - the options of a run, by keyword
@@ -64,11 +66,15 @@ class StreamingExecutor(Executor):
         max_attempts: int = 3,
         max_failed_fraction: float | None = None,
         quarantine_payload: bool = True,
+        fuse: bool = True,
+        max_workers: int | None = None,
     ) -> None:
         if mode not in ("streaming", "batch"):
             raise ConfigError(f"StreamingExecutor: mode is {mode!r}", fix="use streaming or batch")
         if memory_limit_bytes is not None and memory_limit_bytes <= 0:
             raise ConfigError(f"StreamingExecutor: memory_limit_bytes is {memory_limit_bytes}", fix="use more than 0")
+        if max_workers is not None and max_workers < 1:
+            raise ConfigError(f"StreamingExecutor: max_workers is {max_workers}", fix="use 1 or more")
         self.mode = mode
         self.address = address
         self.cpus = cpus
@@ -79,6 +85,8 @@ class StreamingExecutor(Executor):
         self.max_attempts = max_attempts
         self.max_failed_fraction = checked_fraction(max_failed_fraction)
         self.quarantine_payload = quarantine_payload
+        self.fuse = fuse
+        self.max_workers = max_workers
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.ray.cluster import connect

@@ -15,11 +15,10 @@ from curator_core.executors.streaming.shell.chunk_codec import approximate_bytes
 from curator_core.plan.fusion import makes_iterators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from curator_core.authoring.tasks import Task
     from curator_core.call.runner import StageRunner
-    from curator_core.executors.streaming.shell.chunk_codec import Payload
     from curator_core.run.worker_state import Reports, WorkerState
 
 __all__ = ["Budget", "CallExecution", "Part"]
@@ -58,7 +57,7 @@ class Part:
     """
 
     outputs: list[Task[Any]]
-    payload: Payload | None
+    payload: Any
     size_bytes: int
     is_done: bool
     consumed: int
@@ -81,6 +80,7 @@ class CallExecution:
         skip: Leave out so many outputs of the first input, which an earlier try has passed on.
         limit: Make so many outputs at most: the chunk that is made again has no more.
         notes: Run and call under which to note the stage that is running, for a call that may not come back.
+        encoding: Makes outputs ready to travel and says their size, or raises.
     """
 
     def __init__(
@@ -93,12 +93,14 @@ class CallExecution:
         skip: int = 0,
         limit: int | None = None,
         notes: tuple[str, int] | None = None,
+        encoding: Callable[[list[Task[Any]]], tuple[Any, int]] = encode,
     ) -> None:
         self.makes_sources = any(issubclass(kind, EmptyTask) for kind in set(map(type, tasks)))
         """Whether the outputs are source tasks."""
         self._consumed = 0
         self._completed = 0
         self._open_outputs = skip
+        self._encode = encoding
         self._state = state
         self._tasks = tasks
         self._budget = budget
@@ -113,7 +115,7 @@ class CallExecution:
         for runner in runners if notes is None else ():
             self._outputs = runner.run(self._outputs)
         if skip or limit is not None:  # counted in outputs that could be sent
-            self._outputs = runners[-1].portable(self._outputs, encode)
+            self._outputs = runners[-1].portable(self._outputs, encoding)
 
     def next_part(self) -> Part:
         """Return further outputs."""
@@ -162,16 +164,16 @@ class CallExecution:
                 return part, False
         return part, True
 
-    def _encoded(self, outputs: list[Task[Any]]) -> tuple[list[Task[Any]], Payload | None, int]:
+    def _encoded(self, outputs: list[Task[Any]]) -> tuple[list[Task[Any]], Any, int]:
         """Return outputs in the form that travels, without those that cannot, which are taken back."""
         if not outputs:
             return outputs, None, 0
         try:
-            return outputs, *encode(outputs)
+            return outputs, *self._encode(outputs)
         except BaseException as error:  # noqa: BLE001 - isolation border: a task may hold anything
             reraise_interrupt(error)
-            outputs = list(self._last_runner.portable(outputs, encode))
-            return outputs, *(encode(outputs) if outputs else (None, 0))
+            outputs = list(self._last_runner.portable(outputs, self._encode))
+            return outputs, *(self._encode(outputs) if outputs else (None, 0))
 
     def _has_ended(self) -> bool:
         """Return whether there is nothing more to come, where that can be told at once.

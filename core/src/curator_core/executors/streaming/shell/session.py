@@ -17,6 +17,7 @@ from curator_core.executors.streaming.shell.call_execution import Budget
 from curator_core.executors.streaming.shell.cluster_nodes import engine_node
 from curator_core.executors.streaming.shell.worker import TrackedStep, WorkerOptions
 from curator_core.executors.streaming.shell.worker_pool import WorkerPool
+from curator_core.plan.fusion import Step
 
 if TYPE_CHECKING:
     import queue
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
 
     from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
     from curator_core.executors.ray.shipping import PackedStage
+    from curator_core.executors.ray_data import RayDataExecutor
     from curator_core.executors.streaming.executor import StreamingExecutor
     from curator_core.executors.streaming.shell.reservation import Reservation
-    from curator_core.plan.fusion import Step
     from curator_core.plan.plan import Plan
     from curator_core.run.run import RunState
 
-__all__ = ["Session", "prepare"]
+__all__ = ["Session", "prepare", "worker_options"]
 
 _STORE_SHARE = 0.25
 _GIGABYTE = 1e9
@@ -40,12 +41,12 @@ _GIGABYTE = 1e9
 class Session:
     """A run before it begins."""
 
+    plan: Plan
+    state: RunState
+    settings: StreamingExecutor
     steps: tuple[Step, ...]
     packed: list[list[PackedStage]]
     policy: ErrorPolicy
-    settings: StreamingExecutor
-    run_dir: str | None
-    tracked: list[TrackedStep | None]
     teardown_s: float = 60.0
 
     @property
@@ -61,7 +62,7 @@ class Session:
     @property
     def specs(self) -> list[StepSpec]:
         """What the scheduler has to know about the steps."""
-        return [step_spec(step) for step in self.steps]
+        return [step_spec(step, max_workers=self.settings.max_workers) for step in self.steps]
 
     def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
         """Return the nodes that may be used, after checking that every stage fits on one.
@@ -99,19 +100,7 @@ class Session:
             keep_sources=any(node.node_id != own_node for node in nodes),
             call_s=budget.seconds,
         )
-        options = [
-            WorkerOptions(
-                run_id=run_id,
-                cpus=step.resources.cpus,
-                on_error=settings.on_error,
-                max_attempts=settings.max_attempts,
-                run_dir=self.run_dir,
-                budget=budget,
-                keeps_payload=settings.quarantine_payload,
-                tracked=tracked,
-            )
-            for step, tracked in zip(self.steps, self.tracked, strict=True)
-        ]
+        options = worker_options(self.plan, self.steps, self.state, settings, run_id=run_id, budget=budget)
         return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id)
 
     def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
@@ -132,32 +121,59 @@ def prepare(plan: Plan, settings: StreamingExecutor, state: RunState) -> Session
         ConfigError: An error policy is unknown.
     """
     default = ErrorPolicy(settings.on_error, settings.max_attempts)
-    steps = plan.steps
+    steps = plan.steps if settings.fuse else tuple(Step((planned,)) for planned in plan.stages)
     for planned in plan.stages:
         policy_for(planned.stage, default)  # raises where it makes no sense
-    return Session(
-        steps=steps,
-        packed=[[pack_stage(planned.stage) for planned in step.stages] for step in steps],
-        policy=default,
-        settings=settings,
-        run_dir=None if state.directory is None else str(state.directory.path),
-        tracked=_tracked_steps(plan, state),
-    )
+    packed = [[pack_stage(planned.stage) for planned in step.stages] for step in steps]
+    return Session(plan, state, settings, steps, packed, default)
 
 
-def _tracked_steps(plan: Plan, state: RunState) -> list[TrackedStep | None]:
-    """Return what the workers of each step report to the ledger; only those that may make sources skip any."""
-    if state.ledger is None:
-        return [None] * len(plan.steps)
-    makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}
+def worker_options(
+    plan: Plan,
+    steps: Sequence[Step],
+    state: RunState,
+    settings: StreamingExecutor | RayDataExecutor,
+    *,
+    run_id: str,
+    budget: Budget,
+    first_position: int = 0,
+) -> list[WorkerOptions]:
+    """Return what the workers of each step have to know.
+
+    Args:
+        plan: The plan.
+        steps: Those of its steps that run in workers.
+        state: The run.
+        settings: What the user asked for.
+        run_id: Names the run on each machine.
+        budget: When to pass on a part of a call.
+        first_position: Place of the first step among what reports to the ledger.
+    """
+    makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}  # only they may skip any
     return [
-        TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else ())
-        for number, step in enumerate(plan.steps)
+        WorkerOptions(
+            run_id=run_id,
+            cpus=step.resources.cpus,
+            on_error=settings.on_error,
+            max_attempts=settings.max_attempts,
+            run_dir=None if state.directory is None else str(state.directory.path),
+            budget=budget,
+            keeps_payload=settings.quarantine_payload,
+            tracked=None
+            if state.ledger is None
+            else TrackedStep(number, state.finished_sources if step.stages[0].stage.name in makers else ()),
+        )
+        for number, step in enumerate(steps, start=first_position)
     ]
 
 
-def step_spec(step: Step) -> StepSpec:
-    """Return what the scheduler has to know about a step."""
+def step_spec(step: Step, *, max_workers: int | None = None) -> StepSpec:
+    """Return what the scheduler has to know about a step.
+
+    Args:
+        step: The step.
+        max_workers: Most workers, unless its stage has its own number.
+    """
     stage = step.stages[0].stage
     resources = step.resources
     fixed = stage.num_workers()
@@ -169,7 +185,7 @@ def step_spec(step: Step) -> StepSpec:
         ),
         batch_size=step.batch_size,
         min_workers=fixed or stage.min_workers or 0,
-        max_workers=fixed or stage.max_workers,
+        max_workers=fixed or stage.max_workers or max_workers,
         is_source=step.is_source,
         timeout_s=step.timeout_s,
     )

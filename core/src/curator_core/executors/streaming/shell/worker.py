@@ -1,4 +1,4 @@
-"""The process that runs a step: a Ray actor that is set up once and then called with chunks of tasks."""
+"""The process that runs a step: set up once, then called with tasks, reporting what became of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import time
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curator_core.call.interrupts import expect_no_interrupts
 from curator_core.executors.ray.node_setup import once_on_this_node
@@ -16,7 +16,8 @@ from curator_core.executors.ray.thread_pools import limit_thread_pools
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.authoring.stage import OnError
+    from curator_core.authoring.stage import OnError, WorkerInfo
+    from curator_core.authoring.tasks import Task
     from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.call.runner import StageRunner
     from curator_core.executors.ray.shipping import PackedError, PackedStage
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from curator_core.run.ledger.run_ledger import SourceReport
     from curator_core.values.stats import StageStats
 
-__all__ = ["CallOrder", "CallReport", "StepWorker", "TrackedStep", "WorkerOptions"]
+__all__ = ["CallOrder", "CallReport", "StepHost", "StepWorker", "TrackedStep", "WorkerOptions"]
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ class CallReport:
     failure: PackedError | None = None
 
 
-class StepWorker:
-    """Runs the stages of one step.
+class StepHost:
+    """The stages of one step in a worker process of any executor: loaded, set up, called, torn down.
 
     Args:
         stages: The stages, pickled: nothing they import may be loaded before the thread pools are sized.
@@ -111,20 +112,16 @@ class StepWorker:
         self._packed = stages
         self._options = options
         self._runners: list[StageRunner] = []
-        self._suspended: CallExecution | None = None
 
-    def setup(self, worker_id: str, node_id: str) -> CallReport:
+    def open(self, worker: WorkerInfo) -> CallReport:
         """Load the stages and prepare them, and the node too where this is the first of its workers."""
-        from curator_core.authoring.stage import WorkerInfo
         from curator_core.call.runner import StageRunner
-        from curator_core.executors.ray.worker_lease import hold_lease
         from curator_core.run.ledger.counts import SourceCounts
         from curator_core.run.worker_state import WorkerState
 
         tracked = self._options.tracked
         counts = None if tracked is None else SourceCounts()
         self._state = WorkerState(self._options.run_dir, counts, keeps_payload=self._options.keeps_payload)
-        hold_lease(self._options.run_id, worker_id)
         try:
             for packed in self._packed:
                 runner = StageRunner(
@@ -135,17 +132,95 @@ class StepWorker:
                     finished_sources=() if tracked is None else tracked.finished_sources,
                 )
                 once = partial(once_on_this_node, self._options.run_id, packed.name)
-                runner.setup(WorkerInfo(worker_id, node_id), once_per_node=once)
+                runner.setup(worker, once_per_node=once)
                 self._runners.append(runner)
-        except Exception as error:  # noqa: BLE001 - isolation border: the driver tries another worker
+        except Exception as error:  # noqa: BLE001 - isolation border: set-up code may raise anything
             return CallReport(failure=pack_error(error))
         gc.freeze()  # what is loaded now stays: collections need not look at it again and again
         stats, quarantined = self._state.take()
         return CallReport(stats=stats, quarantined=quarantined)
 
+    def execution(self, tasks: list[Task[Any]], *, parts: int = 1, **options: Any) -> CallExecution:
+        """Return a call over tasks, to be carried out with :meth:`advance`.
+
+        Args:
+            tasks: The tasks.
+            parts: In how many parts the stages get large tables.
+            options: More of :class:`CallExecution`.
+        """
+        from curator_core.executors.streaming.shell.call_execution import CallExecution
+
+        runners = self._runners if parts == 1 else [each.divided(parts) for each in self._runners]
+        return CallExecution(runners, self._state, tasks, self._options.budget, **options)
+
+    def advance(self, execution: CallExecution, *, is_replay: bool = False) -> tuple[Any, CallReport]:
+        """Carry out a call up to its next part; return its outputs, encoded, and the report.
+
+        Args:
+            execution: The call.
+            is_replay: Whether it was counted when it was done the first time.
+        """
+        started_s = time.perf_counter()
+        try:
+            part = execution.next_part()
+        except Exception as error:  # noqa: BLE001 - isolation border: the driver raises it
+            return None, CallReport(failure=pack_error(error))
+        report = CallReport(
+            consumed=part.consumed,
+            outputs=len(part.outputs),
+            size_bytes=part.size_bytes,
+            service_s=time.perf_counter() - started_s,
+            is_done=part.is_done,
+            completed=len(part.completed),
+            open_outputs=part.open_outputs,
+            source_ids=[task.task_id for task in part.outputs] if execution.makes_sources else None,
+        )
+        if not is_replay:
+            report.stats, report.quarantined = part.reports.stats, part.reports.quarantined
+            report.sources = self._source_report(part, makes_sources=execution.makes_sources)
+        return part.payload, report
+
+    def teardown(self) -> PackedError | None:
+        """Let the stages release what they opened; return what went wrong, last."""
+        failure = None
+        runners, self._runners = self._runners, []
+        for runner in runners:
+            failure = _teardown(runner) or failure
+        return failure
+
+    def _source_report(self, part: Part, *, makes_sources: bool) -> SourceReport | None:
+        """Return what a part of a call did to each source task."""
+        if self._options.tracked is None:
+            return None
+        from curator_core.run.ledger.run_ledger import SourceReport
+
+        return SourceReport.of(
+            self._options.tracked.position,
+            used=part.completed,
+            made=part.outputs,
+            counts=part.reports.counts,
+            makes_sources=makes_sources,
+        )
+
+
+class StepWorker(StepHost):
+    """A worker of the streaming engine: an actor that is called with chunks of tasks, and may be interrupted in a call.
+
+    A large result is returned in parts: the call is suspended in between, and resumed or given up.
+    """
+
+    _suspended: CallExecution | None = None
+
+    def setup(self, worker_id: str, node_id: str) -> CallReport:
+        """Take the lease of this worker and prepare the stages."""
+        from curator_core.authoring.stage import WorkerInfo
+        from curator_core.executors.ray.worker_lease import hold_lease
+
+        hold_lease(self._options.run_id, worker_id)
+        return self.open(WorkerInfo(worker_id, node_id))
+
     def run(self, packed_order: list[int | None], *payloads: Payload) -> tuple[Payload | None, CallReport]:
         """Process tasks; return the outputs and a report. A large result is returned in parts, through `resume`."""
-        from curator_core.executors.streaming.shell.call_execution import CallExecution
         from curator_core.executors.streaming.shell.chunk_codec import decode
 
         order = CallOrder.unpack(packed_order)
@@ -163,71 +238,28 @@ class StepWorker:
             ]
         except Exception as error:  # noqa: BLE001 - isolation border: classes of tasks may fail to load
             return None, CallReport(failure=pack_error(error))
-        runners = self._runners if order.parts == 1 else [each.divided(order.parts) for each in self._runners]
-        execution = CallExecution(
-            runners,
-            self._state,
-            tasks,
-            self._options.budget,
-            skip=order.skip,
-            limit=order.limit,
-            notes=None if order.suspect_id is None else (self._options.run_id, order.suspect_id),
-        )
-        return self._advance(execution, started_s, is_replay=order.limit is not None)
+        decoding_s = time.perf_counter() - started_s
+        notes = None if order.suspect_id is None else (self._options.run_id, order.suspect_id)
+        execution = self.execution(tasks, parts=order.parts, skip=order.skip, limit=order.limit, notes=notes)
+        payload, report = self._advance(execution, is_replay=order.limit is not None)
+        report.service_s += decoding_s
+        return payload, report
 
     def resume(self) -> tuple[Payload | None, CallReport]:
         """Resume the call that was interrupted because its result was large enough."""
         execution, self._suspended = self._suspended, None
-        if execution is None:
-            return None, CallReport()
-        return self._advance(execution, time.perf_counter(), is_replay=False)
+        return (None, CallReport()) if execution is None else self._advance(execution)
 
     def teardown(self) -> PackedError | None:
-        """Let the stages release what they opened."""
+        """Give up a suspended call, and let the stages release what they opened."""
         self._suspended = None
-        failure = None
-        runners, self._runners = self._runners, []
-        for runner in runners:
-            failure = _teardown(runner) or failure
-        return failure
+        return super().teardown()
 
-    def _advance(
-        self, execution: CallExecution, started_s: float, *, is_replay: bool
-    ) -> tuple[Payload | None, CallReport]:
-        try:
-            part = execution.next_part()
-        except Exception as error:  # noqa: BLE001 - isolation border: the driver raises it
-            return None, CallReport(failure=pack_error(error))
-        if not part.is_done:
+    def _advance(self, execution: CallExecution, *, is_replay: bool = False) -> tuple[Payload | None, CallReport]:
+        payload, report = self.advance(execution, is_replay=is_replay)
+        if not report.is_done:
             self._suspended = execution
-        report = CallReport(
-            consumed=part.consumed,
-            outputs=len(part.outputs),
-            size_bytes=part.size_bytes,
-            service_s=time.perf_counter() - started_s,
-            is_done=part.is_done,
-            completed=len(part.completed),
-            open_outputs=part.open_outputs,
-            source_ids=[task.task_id for task in part.outputs] if execution.makes_sources else None,
-        )
-        if not is_replay:  # what a replay counts was counted when it was done the first time
-            report.stats, report.quarantined = part.reports.stats, part.reports.quarantined
-            report.sources = self._source_report(part, makes_sources=execution.makes_sources)
-        return part.payload, report
-
-    def _source_report(self, part: Part, *, makes_sources: bool) -> SourceReport | None:
-        """Return what a part of a call did to each source task."""
-        if self._options.tracked is None:
-            return None
-        from curator_core.run.ledger.run_ledger import SourceReport
-
-        return SourceReport.of(
-            self._options.tracked.position,
-            used=part.completed,
-            made=part.outputs,
-            counts=part.reports.counts,
-            makes_sources=makes_sources,
-        )
+        return payload, report
 
 
 def _teardown(runner: StageRunner) -> PackedError | None:
