@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch, Task
+from curator_core.executors.ray_data_blocks import evenly, windows
 from curator_core.executors.stored_tasks import Slice, StoredFeed, split_slices, task_count
 from curator_core.executors.task_packs import pack_tasks, unpack_tasks
-from curator_core.executors.task_windows import evenly, windows
 
 
 def through_the_store(packs):

@@ -18,8 +18,7 @@ from curator_core import (
     StreamingExecutor,
     Task,
 )
-from curator_core.executors.pool_calls import Call, after_death
-from curator_core.executors.stored_tasks import Slice
+from curator_core.executors.stored_tasks import Call, Slice, after_death
 from curator_core.values.errors import StageError
 
 

@@ -12,14 +12,14 @@ from curator_core.call.failure_limit import checked_fraction
 from curator_core.call.quarantine_record import record_for_task
 from curator_core.call.retry import ErrorPolicy, policy_for
 from curator_core.executors.base import Executor
-from curator_core.executors.pool_calls import Call
 from curator_core.executors.prepared_step import prepare_run
-from curator_core.executors.ray.cluster import connect, import_ray
-from curator_core.executors.ray.node_setup import forget_run
+from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.capacity import ray_options
+from curator_core.executors.ray.cluster import connect
 from curator_core.executors.ray.worker_lease import end_leases
-from curator_core.executors.ray.worker_options import ray_options
+from curator_core.executors.ray.worker_setup import forget_run
 from curator_core.executors.stage_pool import StagePool
-from curator_core.executors.stored_tasks import SourceFeed, StoredFeed
+from curator_core.executors.stored_tasks import Call, SourceFeed, StoredFeed
 from curator_core.executors.streaming.engine.chunk_sizing import ChunkSizer
 from curator_core.executors.task_packs import unpack_tasks
 from curator_core.plan.fusion import Step

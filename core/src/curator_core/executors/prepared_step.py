@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
-from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
 from curator_core.executors.stage_worker import WorkerSettings
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.call.retry import ErrorPolicy
     from curator_core.executors.ray.capacity import WorkerSlot
-    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.cluster import ClusterInfo
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.plan.fusion import Step
     from curator_core.run.run import RunState
 

@@ -18,11 +18,12 @@ from curator_core.call.retry import ErrorPolicy
 from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
 from curator_core.executors.prepared_step import prepare_run
-from curator_core.executors.ray.cluster import connect, import_ray
-from curator_core.executors.ray.node_setup import forget_run
-from curator_core.executors.ray.worker_options import ray_options
+from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.capacity import ray_options
+from curator_core.executors.ray.cluster import connect
+from curator_core.executors.ray.worker_setup import forget_run
+from curator_core.executors.ray_data_blocks import evenly, windows
 from curator_core.executors.stage_worker import WorkerReport
-from curator_core.executors.task_windows import evenly, windows
 from curator_core.plan.fusion import fuse
 from curator_core.values.errors import ConfigError, MissingPackageError, PipelineError, StageError
 

@@ -8,19 +8,18 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.pool_calls import after_death
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.worker_lease import end_lease, hold_lease
 from curator_core.executors.stage_worker import StageWorker
-from curator_core.executors.stored_tasks import Slice
+from curator_core.executors.stored_tasks import Slice, after_death
 from curator_core.executors.task_packs import pack_tasks, unpack_tasks
 from curator_core.values.errors import StageError, WorkerDiedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curator_core.executors.pool_calls import Call
     from curator_core.executors.stage_worker import WorkerReport, WorkerSettings
+    from curator_core.executors.stored_tasks import Call
     from curator_core.executors.task_packs import TaskGroup
 
 __all__ = ["Finished", "PoolWorker", "StagePool"]

@@ -12,9 +12,8 @@ from curator_core.authoring.stage import WorkerInfo
 from curator_core.authoring.tasks import EmptyTask, source_id
 from curator_core.call.interrupts import expect_no_interrupts, reraise_interrupt
 from curator_core.call.runner import StageRunner
-from curator_core.executors.ray.node_setup import once_on_this_node
 from curator_core.executors.ray.shipping import pack_error
-from curator_core.executors.ray.thread_pools import limit_thread_pools
+from curator_core.executors.ray.worker_setup import limit_thread_pools, once_on_this_node
 from curator_core.run.ledger.counts import SourceCounts
 from curator_core.run.ledger.run_ledger import SourceReport, known_about
 from curator_core.run.worker_state import WorkerState

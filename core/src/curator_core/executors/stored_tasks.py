@@ -1,13 +1,13 @@
-"""Tasks that lie in Ray's object store, and what a call takes of them."""
+"""Tasks that lie in Ray's object store, the calls that take them, and what becomes of calls whose worker died."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 from curator_core.executors.task_packs import pack_tasks
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.tasks import Task
 
-__all__ = ["Feed", "Slice", "SourceFeed", "StoredFeed", "split_slices", "task_count"]
+__all__ = ["Call", "Feed", "Slice", "SourceFeed", "StoredFeed", "after_death", "split_slices", "task_count"]
 
 
 @dataclass(frozen=True)
@@ -95,3 +95,40 @@ def split_slices(slices: Iterable[Slice], tasks: int) -> tuple[list[Slice], list
         if each.stop > middle:
             rest.append(Slice(each.ref, middle, each.stop))
     return first, rest
+
+
+@dataclass(frozen=True)
+class Call:
+    """Tasks on their way through a worker.
+
+    Args:
+        key: Place in the order of the input; parts of a call sort where the call did.
+        slices: The tasks.
+        deaths: Workers that died running exactly these tasks.
+        is_part: Whether it is a part of a call that kept killing workers.
+    """
+
+    key: tuple[int, ...]
+    slices: tuple[Slice, ...]
+    deaths: int = 0
+    is_part: bool = False
+
+    @property
+    def tasks(self) -> int:
+        """Number of tasks."""
+        return task_count(self.slices)
+
+
+def after_death(call: Call, *, max_deaths: int) -> list[Call]:
+    """Return the calls to make instead of one whose worker died; none when its only task is guilty.
+
+    A whole call gets all its tries, because workers also die of what others do. After that something in it kills
+    workers: it is halved at every further death, until a task is alone, and that again gets all tries.
+    """
+    call = replace(call, deaths=call.deaths + 1)
+    if call.tasks == 1:
+        return [call] if call.deaths < max_deaths else []
+    if not call.is_part and call.deaths < max_deaths:
+        return [call]
+    halves = split_slices(call.slices, call.tasks // 2)
+    return [Call((*call.key, number), tuple(half), is_part=True) for number, half in enumerate(halves)]

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import ProcessingStage, Resources
-from curator_core.executors.ray.capacity import usable_nodes, worker_slots
-from curator_core.executors.ray.cluster import NodeResources
-from curator_core.executors.ray.worker_options import ray_options
+from curator_core.executors.ray.capacity import ray_options, usable_nodes, worker_slots
+from curator_core.executors.ray.nodes import NodeResources
 from curator_core.values.errors import ConfigError, PipelineError
 
 HEAD = NodeResources("head", cpus=4, memory_bytes=8_000_000_000, is_head=True)

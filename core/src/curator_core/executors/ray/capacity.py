@@ -1,4 +1,4 @@
-"""How many workers of a stage fit on the cluster, and where: pure arithmetic over the nodes."""
+"""How many workers of a stage fit on the cluster, where, and how Ray is asked for one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.values.resources import Resources
 
-__all__ = ["WorkerSlot", "usable_nodes", "worker_slots"]
+__all__ = ["WorkerSlot", "ray_options", "usable_nodes", "worker_slots"]
 
 _ROUNDING = 1e-6
 _GIGABYTE = 1e9
@@ -85,6 +85,26 @@ def worker_slots(
             fix="ask for fewer workers or smaller ones",
         )
     return slots[: min(wanted, len(slots))]
+
+
+def ray_options(resources: Resources, slot: WorkerSlot, *, pinned: bool) -> dict[str, Any]:
+    """Return the options of an actor with these resources.
+
+    Args:
+        resources: What one worker needs.
+        slot: Where it is meant to run.
+        pinned: Let it run nowhere else.
+    """
+    options: dict[str, Any] = {"num_cpus": resources.cpus, "num_gpus": slot.gpus}
+    if resources.memory_gb:
+        options["memory"] = int(resources.memory_gb * _GIGABYTE)
+    if resources.custom:
+        options["resources"] = dict(resources.custom)
+    if pinned:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(slot.node_id, soft=False)
+    return options
 
 
 def _slots_on(resources: Resources, node: NodeResources) -> list[WorkerSlot]:
