@@ -13,7 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, TableBatch
-from curator_core.executors.ray.cluster import connect, import_ray
+from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.cluster import connect
 from curator_text import ReadJsonl, WriteJsonl
 
 

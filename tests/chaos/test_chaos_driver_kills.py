@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 
 RUNS = {
     "local": ["--executor", "local"],

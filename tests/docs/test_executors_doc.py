@@ -127,16 +127,15 @@ def test_the_python_examples_run(folder, capsys):
 
 def write_events(run_dir):
     """Leave the log of a run, simulated so that it takes no time."""
-    from curator_core.executors.streaming.engine.model import Node
+    from curator_core.executors.streaming.engine.model import Node, StepSpec
     from curator_core.executors.streaming.observe.monitor import Monitor
-    from curator_core.executors.streaming.shell.session import step_spec
     from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
     from curator_core.run.run import RunState
 
     state = RunState(run_dir)
     steps = load_pipeline("score.yaml").build(check_inputs=False).steps
     models = [StepModel(0.05) for _ in steps]
-    simulation = Simulation([step_spec(step) for step in steps], models, [Node("one", cpus=4, gpus=1)], tasks=200)
+    simulation = Simulation([StepSpec.of(step) for step in steps], models, [Node("one", cpus=4, gpus=1)], tasks=200)
     clock = lambda: state.started_s + simulation._now  # noqa: E731
     with Monitor(simulation.scheduler.board, state, steps, pipeline="score", clock=clock) as monitor:
         simulation.observe = lambda scheduler: monitor.tick()

@@ -10,8 +10,9 @@ from ray.exceptions import ActorDiedError
 
 from curator_core import StreamingExecutor
 from curator_core.executors.ray import worker_lease
-from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
-from curator_core.executors.streaming.shell import breadcrumbs, call_execution, run_loop, session, worker
+from curator_core.executors.ray.cluster import ClusterInfo
+from curator_core.executors.ray.nodes import NodeResources
+from curator_core.executors.streaming.shell import breadcrumbs, call_execution, losses, run_loop, session, worker
 from curator_core.executors.streaming.shell.chunk_codec import encode
 from curator_core.executors.streaming.shell.node_watch import NodeChanges
 from curator_core.executors.streaming.shell.run_loop import RunLoop
@@ -248,8 +249,7 @@ class Trial:
         content = read_ledger(self.ledger)
         if not content.finished or not content.finished.is_complete or len(content.done) != job.sources:
             outcome.wrong.append(f"the ledger has {len(content.done)} of {job.sources} sources: {content.finished}")
-        if not job.guilty:
-            outcome.wrong += self.miscounted(result)
+        outcome.wrong += self.miscounted(result)
         return outcome
 
     def miscounted(self, result):
@@ -379,8 +379,9 @@ def virtual(world):
         for module in (run_loop, call_execution, worker, run_ledger):
             stack.enter_context(patch.object(module, "time", clock))
         stack.enter_context(patch.object(run_loop, "fetch", partial(fetch, world)))
+        stack.enter_context(patch.object(losses, "fetch", partial(fetch, world)))
         stack.enter_context(patch.object(run_loop, "SourceThread", partial(VirtualSource, world)))
-        stack.enter_context(patch.object(run_loop, "noted_stage", lambda _, call_id: world.notes.get(call_id) or None))
+        stack.enter_context(patch.object(losses, "noted_stage", lambda _, call_id: world.notes.get(call_id) or None))
         stack.enter_context(patch.object(session, "WorkerPool", partial(VirtualPool, world)))
         stack.enter_context(patch.object(session, "import_ray", VirtualRay))
         stack.enter_context(patch.object(breadcrumbs, "_note", lambda _, *note: world.note(*note)))

@@ -17,15 +17,16 @@ from curator_core.call.failure_limit import checked_fraction
 from curator_core.call.interrupts import watch_interrupts
 from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
-from curator_core.executors.ray.cluster import connect, import_ray
-from curator_core.executors.ray.gpu_memory import measure_gpus
-from curator_core.executors.ray.node_setup import forget_run
+from curator_core.executors.ray.cluster import connect
+from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
+from curator_core.executors.ray.worker_setup import forget_run
+from curator_core.executors.ray_data_blocks import evenly, windows
 from curator_core.executors.streaming.shell.call_execution import Budget
 from curator_core.executors.streaming.shell.session import worker_options
 from curator_core.executors.streaming.shell.worker import CallReport
-from curator_core.executors.task_windows import evenly, windows
 from curator_core.plan.fusion import fuse
 from curator_core.values.errors import ConfigError, MissingPackageError, PipelineError, StageError
 
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.authoring.tasks import Task
     from curator_core.executors.ray.capacity import WorkerSlot
-    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.cluster import ClusterInfo
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.ray.shipping import PackedStage
     from curator_core.executors.streaming.shell.worker import WorkerOptions
     from curator_core.plan.fusion import Step

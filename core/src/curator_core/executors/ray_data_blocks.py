@@ -1,11 +1,14 @@
 """Tasks as rows of Ray Data's blocks: many pickled tasks to a block, and workers' reports among them.
 
+A stream of source tasks is cut into windows, because Ray Data wants lists.
+
 Reports travel down the pipeline as rows of their own, so that they reach the driver with the outputs they describe, and
 are lost and made again with them when Ray Data repeats a call.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 from typing import TYPE_CHECKING, Any
@@ -17,16 +20,47 @@ from curator_core.executors.ray.shipping import check_readable, dumps
 from curator_core.executors.streaming.shell.worker import CallReport, StepHost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from curator_core.authoring.tasks import Task
     from curator_core.executors.ray.shipping import PackedStage
     from curator_core.executors.streaming.shell.worker import WorkerOptions
 
-__all__ = ["DataWorker", "read_block", "write_block"]
+__all__ = ["DataWorker", "evenly", "read_block", "windows", "write_block"]
 
 _COLUMN = "pickled"
 _SCHEMA = pa.schema([(_COLUMN, pa.large_binary())])
+_FIRST_WINDOW_TASKS = 1_024
+_WINDOW_GROWTH = 16
+_WINDOW_TASKS = 65_536
+_WINDOW_BYTES = 256 << 20
+
+
+def windows(tasks: Iterable[Task[Any]]) -> Iterator[list[Task[Any]]]:
+    """Yield lists of tasks, each larger than the one before, up to a bound in tasks and bytes."""
+    most = _FIRST_WINDOW_TASKS
+    window: list[Task[Any]] = []
+    size_bytes = 0
+    for task in tasks:
+        window.append(task)
+        size_bytes += task.size_bytes
+        if len(window) >= most or size_bytes >= _WINDOW_BYTES:
+            yield window
+            window, size_bytes = [], 0
+            most = min(most * _WINDOW_GROWTH, _WINDOW_TASKS)
+    if window:
+        yield window
+
+
+def evenly(tasks: Sequence[Task[Any]], *, parts: int, most: int) -> Iterator[Sequence[Task[Any]]]:
+    """Yield up to ``parts`` parts of nearly equal length; more where one would have over ``most`` tasks.
+
+    >>> [list(part) for part in evenly([1, 2, 3, 4, 5], parts=3, most=100)]
+    [[1, 2], [3, 4], [5]]
+    """
+    size = max(1, min(most, math.ceil(len(tasks) / parts)))
+    for start in range(0, len(tasks), size):
+        yield tasks[start : start + size]
 
 
 def write_block(tasks: Sequence[Task[Any]]) -> pa.Table:

@@ -1,15 +1,12 @@
 """How many workers fit where."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import ProcessingStage, Resources
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
-from curator_core.executors.ray.cluster import NodeResources
-from curator_core.executors.ray.worker_options import ray_options
+from curator_core.executors.ray.nodes import NodeResources
 from curator_core.values.errors import ConfigError, PipelineError
 
 HEAD = NodeResources("head", cpus=4, memory_bytes=8_000_000_000, is_head=True)
@@ -107,12 +104,3 @@ def test_slots_never_exceed_a_node(cpus, gpus, nodes):
         here = [slot for slot in found if slot.node_id == node.node_id]
         assert len(here) * cpus <= node.cpus + 1e-3
         assert sum(slot.gpus for slot in here) <= node.gpus + 1e-3
-
-
-def test_ray_gets_what_the_worker_needs():
-    (slot,) = slots(resources={"cpus": 2, "memory_gb": 1, "custom": {"nvme": 1}})
-    options = ray_options(Resources(cpus=2, memory_gb=1, custom={"nvme": 1}), slot, pinned=False)
-    assert options == {"num_cpus": 2, "num_gpus": 0, "memory": 1_000_000_000, "resources": {"nvme": 1}}
-    node_id = "ab" * 28
-    pinned = ray_options(Resources(), replace(slot, node_id=node_id), pinned=True)
-    assert pinned["scheduling_strategy"].node_id == node_id

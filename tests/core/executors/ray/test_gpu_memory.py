@@ -3,7 +3,7 @@
 import pytest
 
 from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, Resources, Task
-from curator_core.executors.ray.gpu_memory import measure_gpus, smallest_gpu_gb
+from curator_core.executors.ray.nodes import measure_gpus, smallest_gpu_gb
 from curator_core.values.errors import PipelineError
 
 

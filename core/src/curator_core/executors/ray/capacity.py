@@ -1,4 +1,4 @@
-"""How many workers of a stage fit on the cluster, and where: pure arithmetic over the nodes."""
+"""How many workers of a stage fit on the cluster, where, and how Ray is asked for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.values.resources import Resources
 
 __all__ = ["WorkerSlot", "usable_nodes", "worker_slots"]

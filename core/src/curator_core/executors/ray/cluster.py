@@ -6,22 +6,26 @@ import os
 import signal
 import threading
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.address import is_loopback, speaks_grpc, split_address
 from curator_core.executors.ray.folder import private_ray_folder
 from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.nodes import list_nodes
 from curator_core.executors.ray.output import quiet_ray
 from curator_core.executors.ray.search_path import check_search_path, make_job_config
 from curator_core.executors.ray.token import AUTH_MODE_VARIABLE, make_token_private
-from curator_core.values.errors import ClusterError, ConfigError, MissingPackageError
+from curator_core.values.errors import ClusterError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["ClusterInfo", "NodeResources", "connect", "import_ray", "list_nodes"]
+    from curator_core.executors.ray.nodes import NodeResources
+
+__all__ = ["ClusterInfo", "connect"]
 
 _ADDRESS_VARIABLE = "RAY_ADDRESS"
 # For the processes of a Ray that is started here. CPU workers keep seeing no GPU rather than an emptied list of GPUs.
@@ -39,29 +43,6 @@ _ENVIRONMENT = {
 }
 # Ray leaves these in the environment of the process that starts it.
 _LEFT_BY_RAY = (AUTH_MODE_VARIABLE, "RAY_CLIENT_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
-
-
-@dataclass(frozen=True)
-class NodeResources:
-    """What one machine of the cluster has in all, used or not.
-
-    Args:
-        node_id: Ray's id of the node.
-        cpus: Logical CPUs.
-        gpus: Logical GPUs.
-        memory_bytes: Main memory for workers, without the object store.
-        gpu_memory_gb: Memory of its smallest GPU, once ``measure_gpus`` has asked.
-        custom: Named resources.
-        is_head: Whether it is the cluster's head.
-    """
-
-    node_id: str
-    cpus: float
-    gpus: float = 0.0
-    memory_bytes: int = 0
-    gpu_memory_gb: float | None = None
-    custom: Mapping[str, float] = field(default_factory=dict)
-    is_head: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,25 +92,6 @@ def connect(
             yield ClusterInfo(nodes=list_nodes(), owns=_session.is_ours)
         finally:
             _session.leave()
-
-
-def import_ray() -> Any:
-    """Return the ray package.
-
-    Raises:
-        MissingPackageError: It is not installed.
-    """
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingPackageError("this executor", package="ray", pip="ray") from error
-    return ray
-
-
-def list_nodes() -> tuple[NodeResources, ...]:
-    """Return the machines that are alive, the head first."""
-    nodes = [_node_resources(each) for each in import_ray().nodes() if each["Alive"]]
-    return tuple(sorted(nodes, key=lambda node: (not node.is_head, node.node_id)))
 
 
 class _Session:
@@ -258,20 +220,6 @@ def _check_running_session(address: str | None, cpus: int | None, gpus: int | No
                 f"this process is already connected to a Ray with {found:g} {name}, but {name} is {asked}",
                 fix=f"leave {name} out, or call ray.shutdown() first",
             )
-
-
-def _node_resources(node: Mapping[str, Any]) -> NodeResources:
-    found = dict(node["Resources"])
-    is_head = "node:__internal_head__" in found
-    found.pop("object_store_memory", None)
-    return NodeResources(
-        node_id=node["NodeID"],
-        cpus=found.pop("CPU", 0.0),
-        gpus=found.pop("GPU", 0.0),
-        memory_bytes=int(found.pop("memory", 0)),
-        custom={name: amount for name, amount in found.items() if not name.startswith("node:")},
-        is_head=is_head,
-    )
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 from curator_core.files.atomic import guard_commits
 from curator_core.values.errors import OutputError
 
-__all__ = ["end_lease", "end_leases", "hold_lease"]
+__all__ = ["end_lease", "hold_lease"]
 
 
 def hold_lease(run_id: str, worker_id: str) -> None:
@@ -38,13 +38,6 @@ def end_lease(run_id: str, worker_id: str) -> None:
     from ray.experimental.internal_kv import _internal_kv_del
 
     _internal_kv_del(_key(run_id, worker_id))
-
-
-def end_leases(run_id: str) -> None:
-    """End the leases of all workers of a run."""
-    from ray.experimental.internal_kv import _internal_kv_del
-
-    _internal_kv_del(_key(run_id, ""), del_by_prefix=True)
 
 
 def _key(run_id: str, worker_id: str) -> bytes:

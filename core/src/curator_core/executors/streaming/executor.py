@@ -90,7 +90,7 @@ class StreamingExecutor(Executor):
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.ray.cluster import connect
-        from curator_core.executors.ray.node_setup import forget_run
+        from curator_core.executors.ray.worker_setup import forget_run
         from curator_core.executors.streaming.observe.monitor import Monitor
         from curator_core.executors.streaming.shell.breadcrumbs import forget_notes
         from curator_core.executors.streaming.shell.node_watch import NodeWatch

@@ -15,7 +15,7 @@ from curator_core.executors.streaming.engine.scheduler import Scheduler
 from curator_core.executors.streaming.observe.events import EVENTS_FILE, EventLog, sample_interval_s
 from curator_core.executors.streaming.observe.metrics import COUNTERS, GAUGES, StageMetrics
 from curator_core.executors.streaming.observe.monitor import Monitor
-from curator_core.executors.streaming.observe.stage_samples import Sampler
+from curator_core.executors.streaming.observe.samples import Sampler
 from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
 from curator_core.run.run import RunState, run_plan
 from curator_core.values.errors import StageError

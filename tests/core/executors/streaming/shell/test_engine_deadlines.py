@@ -1,6 +1,5 @@
 """Calls that take too long, and whom a lost worker puts under suspicion."""
 
-import queue
 from types import SimpleNamespace
 
 import pytest
@@ -16,9 +15,9 @@ from curator_core.executors.streaming.engine.actions import (
 from curator_core.executors.streaming.engine.blame import LONE_LOSSES
 from curator_core.executors.streaming.engine.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.engine.scheduler import Scheduler
+from curator_core.executors.streaming.shell.losses import Losses
 from curator_core.executors.streaming.shell.node_watch import NodeWatch
 from curator_core.executors.streaming.shell.reservation import Reservation
-from curator_core.executors.streaming.shell.run_loop import RunLoop
 from curator_core.run.run import RunState
 
 
@@ -188,23 +187,19 @@ def test_a_node_that_is_cut_off_is_tried_once_for_all_its_overdue_workers(monkey
 def test_a_task_is_suspected_of_a_timeout_only_if_its_node_can_be_reached(is_reachable, suspects):
     scheduler, _ = start(timeout_s=2.0)
     killed = []
-    loop = RunLoop(
+    losses = Losses(
         scheduler,
-        SimpleNamespace(kill=killed.append, node_of=lambda worker_id: "n", run=lambda action: None),
-        queue.SimpleQueue(),
-        iter(()),
-        nodes=SimpleNamespace(is_reachable=lambda node_id: is_reachable),
-        state=RunState(),
+        SimpleNamespace(kill=killed.append, node_of=lambda worker_id: "n"),
+        SimpleNamespace(is_reachable=lambda node_id: is_reachable),
+        RunState(),
         steps=(),
         policy=None,
         run_id="run",
-        on_tick=None,
     )
-    loop.close()  # nothing is pulled here
     scheduler.take_actions()
     pass_time(scheduler, 1.0, 6.0)
     (kill,) = of_kind(KillWorker, scheduler)
-    loop._end(kill)
+    losses.kill_overdue(kill, 6.0)
     assert killed == [kill.worker_id]
     (step,) = scheduler.board.steps
     assert (len(step.urgent), step.queued_tasks) == (suspects, 1 - suspects)

@@ -6,9 +6,8 @@ import pytest
 
 from curator_core import Task
 from curator_core.executors.streaming.engine.model import Chunk
-from curator_core.executors.streaming.shell.chunk_codec import decode, encode
-from curator_core.executors.streaming.shell.payload_handles import fetch, keep
-from curator_core.executors.streaming.shell.run_loop import _lost_chunks
+from curator_core.executors.streaming.shell.chunk_codec import decode, encode, fetch, keep
+from curator_core.executors.streaming.shell.losses import lost_chunks
 
 
 def chunk(name):
@@ -17,21 +16,21 @@ def chunk(name):
 
 def test_the_named_chunk_is_lost():
     one, other = chunk("aa"), chunk("bb")
-    assert _lost_chunks([one, other, one], SimpleNamespace(object_ref_hex="aa")) == [one]
+    assert lost_chunks([one, other, one], SimpleNamespace(object_ref_hex="aa")) == [one]
 
 
 def test_without_a_name_all_are():
     one, other = chunk("aa"), chunk("bb")
-    assert _lost_chunks([one, other], SimpleNamespace()) == [one, other]
+    assert lost_chunks([one, other], SimpleNamespace()) == [one, other]
 
 
 def test_a_chunk_that_another_call_has_reported_is_still_to_come():
     one, other = chunk(None), chunk("bb")
-    assert _lost_chunks([one, other], SimpleNamespace(object_ref_hex="aa")) == [one]
+    assert lost_chunks([one, other], SimpleNamespace(object_ref_hex="aa")) == [one]
 
 
 def test_a_chunk_that_was_made_again_meanwhile_is_not_lost():
-    assert _lost_chunks([chunk("new")], SimpleNamespace(object_ref_hex="aa")) == []
+    assert lost_chunks([chunk("new")], SimpleNamespace(object_ref_hex="aa")) == []
 
 
 def test_small_source_tasks_travel_in_the_call_and_cannot_be_lost():
@@ -39,8 +38,8 @@ def test_small_source_tasks_travel_in_the_call_and_cannot_be_lost():
     handle = keep(payload, size_bytes)
     assert fetch(handle) is payload
     source, other = Chunk(0, 1, size_bytes, handle), chunk("bb")
-    assert _lost_chunks([source, other], SimpleNamespace()) == [other]
-    assert _lost_chunks([source, other], SimpleNamespace(object_ref_hex="bb")) == [other]
+    assert lost_chunks([source, other], SimpleNamespace()) == [other]
+    assert lost_chunks([source, other], SimpleNamespace(object_ref_hex="bb")) == [other]
 
 
 @pytest.mark.usefixtures("ray_session")

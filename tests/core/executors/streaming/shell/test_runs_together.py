@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from curator_core import Pipeline, Resources, StreamingExecutor, Task, processing_stage
-from curator_core.executors.ray.cluster import NodeResources, list_nodes
+from curator_core.executors.ray.nodes import NodeResources, list_nodes
 from curator_core.executors.streaming.engine.model import Held, StepSpec
 from curator_core.executors.streaming.engine.run_share import run_share
 from curator_core.executors.streaming.shell import reservation

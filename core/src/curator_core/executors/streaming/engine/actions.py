@@ -96,13 +96,17 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Keep a task aside that has killed too many workers, the last one in call ``call_id``."""
+    """Keep a task aside that has killed too many workers, the last one in call ``call_id``.
+
+    ``emitted`` outputs of it were passed on before, and then it was counted, too.
+    """
 
     call_id: int
     step: int
     task: Slice
     deaths: int
     cause: LossCause
+    emitted: int = 0
 
 
 Action: TypeAlias = (

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from curator_core.executors.ray.nodes import NodeResources
+    from curator_core.plan.fusion import Step
+
 __all__ = ["Call", "CallResult", "Chunk", "Held", "LossCause", "Node", "Slice", "StepSpec", "Worker", "cut"]
 
 _GIGABYTE = 1e9
@@ -46,6 +49,18 @@ class Node:
     memory_bytes: int = 0
     custom: Mapping[str, float] = field(default_factory=dict, hash=False)
 
+    @classmethod
+    def of(cls, node: NodeResources) -> Node:
+        """Return what the scheduler has to know about a node of a cluster."""
+        return cls(
+            node.node_id,
+            cpus=node.cpus,
+            gpus=int(node.gpus),
+            gpu_memory_gb=node.gpu_memory_gb,
+            memory_bytes=node.memory_bytes,
+            custom=dict(node.custom),
+        )
+
 
 @dataclass(frozen=True)
 class StepSpec:
@@ -70,6 +85,28 @@ class StepSpec:
     max_workers: int | None = None
     is_source: bool = False
     timeout_s: float | None = None
+
+    @classmethod
+    def of(cls, step: Step, *, max_workers: int | None = None) -> StepSpec:
+        """Return what the scheduler has to know about a step of a plan.
+
+        Args:
+            step: The step.
+            max_workers: Most workers, unless its stage has its own number.
+        """
+        stage = step.stages[0].stage
+        needs = step.resources
+        fixed = stage.num_workers()
+        return cls(
+            name=step.name,
+            cpus=needs.cpus,
+            held=Held(needs.gpus, needs.gpu_memory_gb, int(needs.memory_gb * _GIGABYTE), dict(needs.custom)),
+            batch_size=step.batch_size,
+            min_workers=fixed or stage.min_workers or 0,
+            max_workers=fixed or stage.max_workers or max_workers,
+            is_source=step.is_source,
+            timeout_s=step.timeout_s,
+        )
 
     def describe(self) -> str:
         """Return what a worker needs, on one line.

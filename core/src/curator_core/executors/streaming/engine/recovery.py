@@ -157,7 +157,7 @@ class Recovery:
 
     def _give_up(self, step: StepState, call: Call, deaths: int, cause: LossCause) -> None:
         (task,) = call.inputs
-        self._board.actions.append(GiveUp(call.call_id, step.index, task, deaths, cause))
+        self._board.actions.append(GiveUp(call.call_id, step.index, task, deaths, cause, call.emitted))
         self._board.commit(step, call.inputs)
 
 

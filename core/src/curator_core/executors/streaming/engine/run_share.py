@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.balancer import UNLIMITED_WORKERS, worker_limits
+from curator_core.executors.streaming.engine.model import Node
 from curator_core.executors.streaming.engine.placement import Placement
-from curator_core.executors.streaming.shell.cluster_nodes import engine_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.streaming.engine.model import Held, StepSpec
     from curator_core.executors.streaming.engine.placement import Place
 
@@ -48,10 +48,10 @@ def run_share(
     holding = [step for step in steps if step.held]
     cpus = sum(node.cpus for node in itertools.chain(had, nodes))
     limits = [worker_limits(step, cpus)[1] for step in holding]
-    placement = Placement([engine_node(node) for node in had])
+    placement = Placement([Node.of(node) for node in had])
     left = _place(placement, holding, limits)[0]
     for node in nodes:
-        placement.add_node(engine_node(node))
+        placement.add_node(Node.of(node))
     left, places = _place(placement, holding, left)
     taken: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for step, place in places:

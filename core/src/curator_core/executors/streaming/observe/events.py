@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curator_core.call.quarantine_record import QuarantineRecord
-    from curator_core.executors.streaming.observe.stage_samples import StageSample
-    from curator_core.executors.streaming.observe.worker_changes import WorkerChange
+    from curator_core.executors.streaming.observe.samples import StageSample, WorkerChange
 
 __all__ = ["EVENTS_FILE", "EventLog", "sample_interval_s"]
 

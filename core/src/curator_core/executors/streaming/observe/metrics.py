@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curator_core.executors.streaming.observe.stage_samples import StageSample
+    from curator_core.executors.streaming.observe.samples import StageSample
 
 __all__ = ["COUNTERS", "GAUGES", "Metric", "StageMetrics"]
 

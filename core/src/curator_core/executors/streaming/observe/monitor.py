@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.executors.streaming.observe.events import EVENTS_FILE, EventLog, sample_interval_s
 from curator_core.executors.streaming.observe.live_figures import live_stages
 from curator_core.executors.streaming.observe.metrics import StageMetrics
-from curator_core.executors.streaming.observe.stage_samples import Sampler
-from curator_core.executors.streaming.observe.worker_changes import WorkerWatch
+from curator_core.executors.streaming.observe.samples import Sampler, WorkerWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import itertools
 import pickle
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import TableBatch
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.shipping import check_readable, pickler_class
-from curator_core.executors.streaming.shell.collection_pause import collection_paused
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from curator_core.authoring.tasks import Task
 
-__all__ = ["Payload", "approximate_bytes", "decode", "encode"]
+__all__ = ["Payload", "approximate_bytes", "collection_paused", "decode", "encode", "fetch", "keep"]
 
 _LARGE_BYTES = 64 << 10
+_INLINE_BYTES = 64 << 10  # Ray sends arguments of up to 100 KiB along with a call
 _BLOAT = 1.25
 _TINY = frozenset((int, float, bool, type(None)))
 _FIELDS = ("data", "task_id", "dataset_name", "meta")
@@ -64,6 +67,35 @@ def decode(payload: Payload, start: int = 0, stop: int | None = None) -> list[Ta
     with collection_paused():
         packed = pickle.loads(payload.stream, buffers=payload.buffers)  # noqa: S301 - made by this module, in this run
         return packed[start:stop] if isinstance(packed, list) else _tasks_of(packed, slice(start, stop))
+
+
+def keep(payload: Payload, size_bytes: int) -> Any:
+    """Return a handle that calls can be given: the payload itself where it is small, a reference otherwise.
+
+    What a driver puts goes to the object store however small it is, and costs a call twice the time to get from there.
+    """
+    return payload if size_bytes <= _INLINE_BYTES else import_ray().put(payload)
+
+
+def fetch(handle: Any) -> Payload:
+    """Return the payload behind a handle."""
+    payload: Payload = handle if isinstance(handle, Payload) else import_ray().get(handle)
+    return payload
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Make thousands of objects, none of them garbage, without the collector looking at them again and again.
+
+    Threads may do this at the same time: whoever found the collector on turns it on again.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _tasks_of(packed: tuple[Any, ...], span: slice) -> list[Task[Any]]:

@@ -6,12 +6,13 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_core.executors.ray.cluster import import_ray, list_nodes
+from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.nodes import list_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.streaming.shell.reservation import Reservation
 
 __all__ = ["NodeChanges", "NodeWatch"]

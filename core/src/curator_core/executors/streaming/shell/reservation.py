@@ -9,17 +9,17 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.ray.cluster import import_ray
-from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.nodes import measure_gpus
+from curator_core.executors.streaming.engine.model import Node
 from curator_core.executors.streaming.engine.placement import Placement
 from curator_core.executors.streaming.engine.run_share import held_names, run_share
-from curator_core.executors.streaming.shell.cluster_nodes import engine_node
 from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curator_core.executors.ray.cluster import NodeResources
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.streaming.engine.model import Held, StepSpec
 
 __all__ = ["Reservation", "free_part"]
@@ -185,7 +185,7 @@ class Reservation:
     def _check_each(self, nodes: Sequence[NodeResources]) -> None:
         """Check that a worker of each step fits on what is free."""
         for step in self._steps:
-            placement = Placement([engine_node(node) for node in nodes])
+            placement = Placement([Node.of(node) for node in nodes])
             if step.held and placement.place(0, step.held, cpus=step.cpus) is None:
                 raise ClusterError(
                     f"{step.name!r} needs {step.describe()} for a worker, but other jobs or runs leave at most "

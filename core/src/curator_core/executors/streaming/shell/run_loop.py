@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import source_id
-from curator_core.call.quarantine_record import record_for_task
-from curator_core.call.retry import policy_for
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 from curator_core.executors.streaming.engine.actions import (
     Deliver,
     Forget,
@@ -24,14 +21,12 @@ from curator_core.executors.streaming.engine.actions import (
 )
 from curator_core.executors.streaming.engine.model import CallResult
 from curator_core.executors.streaming.engine.scheduler import REBALANCE_S
-from curator_core.executors.streaming.shell.breadcrumbs import noted_stage
-from curator_core.executors.streaming.shell.chunk_codec import Payload, decode
-from curator_core.executors.streaming.shell.cluster_nodes import engine_node
-from curator_core.executors.streaming.shell.payload_handles import fetch, keep
+from curator_core.executors.streaming.shell.chunk_codec import decode, fetch, keep
+from curator_core.executors.streaming.shell.losses import Losses
 from curator_core.executors.streaming.shell.source_thread import SourceChunk, SourceThread
 from curator_core.executors.streaming.shell.worker_pool import CallEnded, WorkerEnded, WorkerStarted
 from curator_core.run.source_order import SourceOrder
-from curator_core.values.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
+from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,18 +34,16 @@ if TYPE_CHECKING:
     from curator_core.authoring.tasks import Task
     from curator_core.call.retry import ErrorPolicy
     from curator_core.executors.streaming.engine.actions import StopWorker
-    from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause, Slice
+    from curator_core.executors.streaming.engine.model import Chunk
     from curator_core.executors.streaming.engine.scheduler import Scheduler
     from curator_core.executors.streaming.shell.node_watch import NodeWatch
     from curator_core.executors.streaming.shell.worker import CallReport
     from curator_core.executors.streaming.shell.worker_pool import WorkerPool
     from curator_core.plan.fusion import Step
     from curator_core.run.run import RunState
-    from curator_core.values.errors import CuratorError
 
 __all__ = ["RunLoop"]
 
-_log = logging.getLogger(__name__)
 _STUCK_S = 10.0
 
 
@@ -91,12 +84,9 @@ class RunLoop:
         self._source = SourceThread(tasks, keep, events)
         self._state = state
         self._steps = steps
-        self._policy = policy
-        self._run_id = run_id
         self._on_tick = on_tick
         self._ready: deque[Task[Any]] = deque()
-        self._nodes = nodes
-        self._lost_nodes: set[str] = set()
+        self._losses = Losses(scheduler, pool, nodes, state, steps=steps, policy=policy, run_id=run_id)
         self._store_bytes = 0
         self._started_s = time.monotonic()
         self._is_stopping = False
@@ -122,7 +112,7 @@ class RunLoop:
                     fix="give the executor more CPUs, GPUs or memory, or ask for less in the stages",
                 )
             self._wait()
-            self._look_at_nodes()
+            self._losses.look_at_nodes(self._now)
             self._on_tick()
             if self._state.stop_requested.is_set() and not self._is_stopping:
                 self._is_stopping = True
@@ -157,19 +147,6 @@ class RunLoop:
             except queue.Empty:
                 return
 
-    def _look_at_nodes(self, *, at_once: bool = False) -> None:
-        changes = self._nodes.changes(self._now, at_once=at_once)
-        for node in changes.joined:
-            self._scheduler.node_added(engine_node(node), self._now)
-        for node in changes.grown:
-            self._scheduler.node_grown(engine_node(node), self._now)
-        for node_id in changes.left:  # last: there may be a place now for what was there
-            self._lost_nodes.add(node_id)
-            for worker in self._scheduler.board.workers.values():
-                if worker.node_id == node_id:
-                    self._pool.kill(worker.worker_id)
-            self._scheduler.node_removed(node_id, self._now)
-
     def _take(self, event: Any) -> None:
         if isinstance(event, CallEnded):
             self._call_ended(event)
@@ -198,22 +175,14 @@ class RunLoop:
             return
         error = event.answer.exception()
         if error is not None:
-            self._worker_failed(event.worker_id, error)
+            self._losses.worker_failed(event.worker_id, error, self._now)
             return
         report: CallReport = event.answer.result()
         self._state.absorb(report.stats, report.quarantined)
         if report.failure is not None:
-            self._setup_failed(event.worker_id, report.failure.unpack())
+            self._losses.setup_failed(event.worker_id, report.failure.unpack(), self._now)
             return
         self._scheduler.worker_ready(event.worker_id, self._now)
-
-    def _setup_failed(self, worker_id: int, error: CuratorError) -> None:
-        step = self._steps[self._scheduler.board.workers[worker_id].step]
-        node_id = self._pool.node_of(worker_id)
-        self._state.stats_of(step.stages[0].stage.name).counters["failed setups"] += 1
-        self._pool.stop(worker_id)  # stages of the step before the one that failed are set up
-        self._scheduler.setup_failed(worker_id, error, self._now)
-        _log.warning("a worker of %r could not be set up on node %s: %s", step.name, node_id, error.message)
 
     def _worker_ended(self, event: WorkerEnded) -> None:
         self._pool.kill(event.worker_id)
@@ -229,7 +198,7 @@ class RunLoop:
             return  # of a worker that is known to be dead
         error = event.answer.exception()
         if error is not None:
-            self._call_failed(event, error)
+            self._losses.call_failed(event.worker_id, event.call, error, self._now)
             return
         report: CallReport = event.answer.result()
         self._absorb(report)
@@ -249,39 +218,6 @@ class RunLoop:
             open_outputs=report.open_outputs,
         )
         self._scheduler.call_done(call.call_id, result, self._now)
-
-    def _call_failed(self, event: CallEnded, error: BaseException) -> None:
-        exceptions = self._ray.exceptions
-        if isinstance(error, exceptions.RayActorError | exceptions.OutOfMemoryError):
-            self._worker_failed(event.worker_id, error)
-            return
-        if isinstance(error, exceptions.ObjectLostError | exceptions.ObjectFetchTimedOutError):
-            lost = _lost_chunks([each.chunk for each in event.call.inputs], error)
-            self._scheduler.inputs_lost(event.call.call_id, lost, self._now)
-            return
-        raise StageError(f"a call of {self._steps[event.call.step].name!r} failed in Ray: {error}") from error
-
-    def _worker_failed(self, worker_id: int, error: BaseException) -> None:
-        exceptions = self._ray.exceptions
-        # Ray cannot place a worker on a node that is gone between the decision and the start.
-        expected = exceptions.RayActorError | exceptions.OutOfMemoryError | exceptions.ActorUnschedulableError
-        if not isinstance(error, expected):
-            raise StageError(f"a worker could not be started: {error}") from error
-        node_id = self._pool.node_of(worker_id)
-        self._pool.kill(worker_id)
-        self._look_at_nodes(at_once=True)  # before its place is filled: the whole node may be gone
-        cause: LossCause = "memory" if isinstance(error, exceptions.OutOfMemoryError) else "died"
-        if node_id in self._lost_nodes:
-            cause = "node"
-        worker = self._scheduler.board.workers.get(worker_id)
-        if worker is not None:
-            if cause == "died" and any(self._is_between_stages(call) for call in worker.calls.values()):
-                cause = "between"
-            self._scheduler.worker_lost(worker_id, self._now, cause=cause)
-
-    def _is_between_stages(self, call: Call) -> bool:
-        """Return whether a suspect, which is alone on its worker, was in no stage when the worker died."""
-        return call.is_noted and noted_stage(self._run_id, call.call_id) is None
 
     def _absorb(self, report: CallReport) -> None:
         self._state.absorb(report.stats, report.quarantined)
@@ -329,24 +265,14 @@ class RunLoop:
         if isinstance(action, StartWorker):
             self._pool.start(action)
         elif isinstance(action, GiveUp):
-            self._give_up(action)
+            self._losses.give_up(action, self._now)
         elif isinstance(action, ResumeCall):
             if self._is_current(action):
                 self._pool.resume(action)
+        elif isinstance(action, KillWorker):
+            self._losses.kill_overdue(action, self._now)
         elif action.worker_id in self._scheduler.board.workers:
-            self._end(action)
-
-    def _end(self, action: StopWorker | KillWorker) -> None:
-        if not isinstance(action, KillWorker):
             self._pool.stop(action.worker_id)
-            return
-        call = self._scheduler.board.calls.get(action.call_id)
-        if call is None or call.started_s != action.started_s:
-            return  # all answers that have arrived were read since, and one of them was the call's
-        # Of a node that is cut off nothing is heard: no task is to blame for that.
-        is_reachable = self._nodes.is_reachable(self._pool.node_of(action.worker_id))
-        self._pool.kill(action.worker_id)
-        self._scheduler.worker_lost(action.worker_id, self._now, cause="timeout" if is_reachable else "node")
 
     def _deliver(self, chunk: Chunk) -> None:
         try:
@@ -367,40 +293,6 @@ class RunLoop:
             chunk.handle = None
             self._store_bytes -= chunk.size_bytes
 
-    def _give_up(self, action: GiveUp) -> None:
-        """Apply the policy of the stage that a task was in to the task, which kills workers."""
-        task = self._fetch(action.task)
-        if task is None:
-            self._scheduler.suspect_lost(action, self._now)
-            return
-        step = self._steps[action.step]
-        name = noted_stage(self._run_id, action.call_id)
-        stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
-        error = _death(step, action)
-        policy = policy_for(stage, self._policy)
-        if policy.on_error == "raise":
-            raise StageError(
-                f"stage {stage.name!r} failed on task {task.task_id}: {error.message}",
-                fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
-            ) from error
-        record = record_for_task(stage.name, task, error, attempts=action.deaths)
-        if policy.on_error == "skip":
-            self._state.skip(record)
-        else:
-            # What is at hand is the input of the step; a later stage cannot be tried again with that.
-            is_input = stage is step.stages[0].stage
-            self._state.quarantine(record, task if is_input else None)
-        if self._state.ledger is not None:
-            self._state.ledger.used(action.step, [task])
-
-    def _fetch(self, task: Slice) -> Task[Any] | None:
-        """Return a task; None where it is lost."""
-        try:
-            payload = None if task.chunk.handle is None else fetch(task.chunk.handle)
-        except self._ray.exceptions.ObjectLostError:
-            return None
-        return None if payload is None else decode(payload, task.start, task.stop)[0]
-
     def _describe_standstill(self) -> str:
         board = self._scheduler.board
         working = [step for step in board.steps if step.has_work]
@@ -410,28 +302,3 @@ class RunLoop:
             f"{step.spec.describe()}, the largest free place has {board.placement.describe_largest(step.spec)}"
             for step in waiting
         )
-
-
-def _death(step: Step, action: GiveUp) -> WorkerDiedError:
-    """Describe why a task is given up."""
-    if action.cause == "timeout":
-        return TaskTimeoutError(
-            f"{step.name!r} exceeded its timeout of {step.timeout_s:g} s {action.deaths} times on this task alone"
-        )
-    if action.cause == "memory":
-        return WorkerMemoryError(
-            f"the machine ran out of memory {action.deaths} times while {step.name!r} ran on this task alone"
-        )
-    return WorkerDiedError(f"the worker process died {action.deaths} times while it ran {step.name!r} on this task")
-
-
-def _lost_chunks(chunks: list[Chunk], error: Any) -> list[Chunk]:
-    """Return which of a call's chunks an error is about: the one it names, or all of them.
-
-    Another call may have reported the loss before. Then the chunk is being made again and has no handle, or it has a
-    new one already, and is not lost.
-    """
-    each_once = list(dict.fromkeys(chunks))
-    name = getattr(error, "object_ref_hex", None)
-    stored = [chunk for chunk in each_once if not isinstance(chunk.handle, Payload)]
-    return [chunk for chunk in stored if name is None or chunk.handle is None or chunk.handle.hex() == name]

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.call.retry import ErrorPolicy, policy_for
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
-from curator_core.executors.ray.cluster import import_ray
-from curator_core.executors.ray.gpu_memory import measure_gpus
+from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
-from curator_core.executors.streaming.engine.model import Held, StepSpec
+from curator_core.executors.streaming.engine.model import Node, StepSpec
 from curator_core.executors.streaming.engine.scheduler import Scheduler
 from curator_core.executors.streaming.shell.call_execution import Budget
-from curator_core.executors.streaming.shell.cluster_nodes import engine_node
 from curator_core.executors.streaming.shell.worker import TrackedStep, WorkerOptions
 from curator_core.executors.streaming.shell.worker_pool import WorkerPool
 from curator_core.plan.fusion import Step
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     import queue
     from collections.abc import Sequence
 
-    from curator_core.executors.ray.cluster import ClusterInfo, NodeResources
+    from curator_core.executors.ray.cluster import ClusterInfo
+    from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.ray.shipping import PackedStage
     from curator_core.executors.ray_data import RayDataExecutor
     from curator_core.executors.streaming.executor import StreamingExecutor
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Session", "prepare", "worker_options"]
 
 _STORE_SHARE = 0.25
-_GIGABYTE = 1e9
 
 
 @dataclass
@@ -62,7 +61,7 @@ class Session:
     @property
     def specs(self) -> list[StepSpec]:
         """What the scheduler has to know about the steps."""
-        return [step_spec(step, max_workers=self.settings.max_workers) for step in self.steps]
+        return [StepSpec.of(step, max_workers=self.settings.max_workers) for step in self.steps]
 
     def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
         """Return the nodes that may be used, after checking that every stage fits on one.
@@ -94,7 +93,7 @@ class Session:
         budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 16))))
         scheduler = Scheduler(
             specs,
-            [engine_node(each) for each in nodes],
+            [Node.of(each) for each in nodes],
             memory_limit_bytes=limit,
             is_batch=settings.mode == "batch",
             keep_sources=any(node.node_id != own_node for node in nodes),
@@ -165,30 +164,6 @@ def worker_options(
         )
         for number, step in enumerate(steps, start=first_position)
     ]
-
-
-def step_spec(step: Step, *, max_workers: int | None = None) -> StepSpec:
-    """Return what the scheduler has to know about a step.
-
-    Args:
-        step: The step.
-        max_workers: Most workers, unless its stage has its own number.
-    """
-    stage = step.stages[0].stage
-    resources = step.resources
-    fixed = stage.num_workers()
-    return StepSpec(
-        name=step.name,
-        cpus=resources.cpus,
-        held=Held(
-            resources.gpus, resources.gpu_memory_gb, int(resources.memory_gb * _GIGABYTE), dict(resources.custom)
-        ),
-        batch_size=step.batch_size,
-        min_workers=fixed or stage.min_workers or 0,
-        max_workers=fixed or stage.max_workers or max_workers,
-        is_source=step.is_source,
-        timeout_s=step.timeout_s,
-    )
 
 
 def _store_bytes() -> float:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.streaming.shell.chunk_codec import approximate_bytes, encode
-from curator_core.executors.streaming.shell.collection_pause import collection_paused
+from curator_core.executors.streaming.shell.chunk_codec import approximate_bytes, collection_paused, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from curator_core.call.interrupts import expect_no_interrupts
-from curator_core.executors.ray.node_setup import once_on_this_node
 from curator_core.executors.ray.shipping import pack_error
-from curator_core.executors.ray.thread_pools import limit_thread_pools
+from curator_core.executors.ray.worker_setup import limit_thread_pools, once_on_this_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection

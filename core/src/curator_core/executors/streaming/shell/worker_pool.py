@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.executors.ray.cluster import import_ray
+from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.worker_lease import end_lease
 from curator_core.executors.streaming.shell.worker import CallOrder, StepWorker
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray.capacity import worker_slots
-from curator_core.executors.ray.cluster import NodeResources
-from curator_core.executors.streaming.shell.cluster_nodes import engine_node
-from curator_core.executors.streaming.shell.session import step_spec
+from curator_core.executors.ray.nodes import NodeResources
+from curator_core.executors.streaming.engine.model import Node, StepSpec
 from curator_core.executors.streaming.simulate.ideal import ideal_run, work_seconds
 from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.executors.streaming.engine.model import StepSpec
     from curator_core.plan.fusion import Step
     from curator_core.plan.plan import Plan
 
@@ -141,7 +139,7 @@ def foretell(
         worker_slots(step.stages[0].stage, nodes)
     specs = [_simulated_spec(step) for step in chosen]
     models = [_model(step, times) for step in chosen]
-    engine_nodes = [engine_node(each) for each in nodes]
+    engine_nodes = [Node.of(each) for each in nodes]
     ideal = ideal_run(specs, models, engine_nodes, tasks=tasks)
     result = Simulation(specs, models, engine_nodes, tasks=tasks, is_batch=is_batch, **options).run()
     begin_s, end_s = (share * result.makespan_s for share in _SETTLED)
@@ -182,7 +180,7 @@ def _timed_steps(plan: Plan, times: StageTimes) -> list[Step]:
 
 
 def _simulated_spec(step: Step) -> StepSpec:
-    spec = step_spec(step)
+    spec = StepSpec.of(step)
     # A real source is one long call; here it is many short ones, of which only one may run at a time.
     return replace(spec, max_workers=1) if step.is_source else spec
 

@@ -1,8 +1,9 @@
-"""Let the workers of a stage agree on which of them prepares their machine."""
+"""Prepare a worker: its thread pools, and its machine, where it is the first of its stage there."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,7 +14,24 @@ from curator_core.files.private_folders import make_private_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["forget_run", "once_on_this_node"]
+__all__ = ["forget_run", "limit_thread_pools", "once_on_this_node"]
+
+# Each library sizes its pool to the whole machine when it is first imported.
+_VARIABLES = (
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "POLARS_MAX_THREADS",
+    "RAYON_NUM_THREADS",
+)
+
+
+def limit_thread_pools(cpus: float) -> None:
+    """Give every library as many threads as the worker has CPUs, at least one; call it before importing them."""
+    threads = str(max(1, int(cpus)))
+    os.environ.update(dict.fromkeys(_VARIABLES, threads))
 
 
 def once_on_this_node(run_id: str, stage_name: str, prepare: Callable[[], None]) -> None:

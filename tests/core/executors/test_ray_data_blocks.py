@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import TableBatch, Task
-from curator_core.executors.task_windows import evenly, windows
+from curator_core.executors.ray_data_blocks import evenly, windows
 
 
 @pytest.mark.parametrize(
