@@ -62,7 +62,7 @@ def test_a_task_that_kills_workers_is_quarantined_and_the_rest_goes_on(ray_sessi
 
 def test_a_task_that_kills_workers_ends_a_run_that_raises(ray_session):
     executor = ActorPoolExecutor(actors_per_stage=1, on_error="raise")
-    with pytest.raises(StageError, match="'DiesOn' failed on task 0: the worker process died 3 times"):
+    with pytest.raises(StageError, match="'DiesOn' failed on task 0: WorkerDiedError: the worker process died 3 times"):
         Pipeline("p", stages=[DiesOn(0)]).run(executor, initial_tasks=numbers(1))
 
 

@@ -20,13 +20,13 @@ from curator_core.authoring.recording import Recording
 from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_core.authoring.tasks import TableBatch, Task, concat_tables, source_id, take_rows
 from curator_core.call.divided_stage import divided
+from curator_core.call.error_policy import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.call.interrupts import reraise_interrupt
 from curator_core.call.isolate import can_isolate, isolate
 from curator_core.call.lineage import adopt, adopt_one, check_output
 from curator_core.call.memory_pressure import is_out_of_memory, release_memory
 from curator_core.call.quarantine_payload import refused_rows
 from curator_core.call.quarantine_record import record_for_bad_record, record_for_task
-from curator_core.call.retry import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.values.errors import OutputError, StageError, UnpicklableOutputError
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.recording import BadRecord
     from curator_core.authoring.stage import OnError, ProcessingStage
-    from curator_core.call.quarantine_record import QuarantineRecord
+    from curator_core.call.error_policy import CallReports
     from curator_core.run.ledger.run_ledger import StageProgress
-    from curator_core.run.worker_state import CallReports
 
 __all__ = ["StageRunner"]
 
@@ -162,7 +161,7 @@ class StageRunner:
         self.stats.unmade(output)
         self.stats.add(failures=1)
         record = record_for_task(self.stage.name, output, unfit, attempts=1, worker=self._worker)
-        self._settle(record, None, cause=unfit)
+        self._policy.apply(record, None, self._state, cause=unfit)
         if self._progress is not None:  # now: it may be all that its source still lacked to be done
             self._progress.lost(output)
 
@@ -324,9 +323,9 @@ class StageRunner:
         if recording.dropped_rows:
             self._state.keep_dropped(self.stage.name, f"{task_id}-{part}" if part else task_id, recording)
         if recording.bad_records:
-            self._settle_refused(recording.bad_records, batch, part)
+            self._refuse_rows(recording.bad_records, batch, part)
 
-    def _settle_refused(self, refused: list[BadRecord], batch: list[Task[Any]], part: int) -> None:
+    def _refuse_rows(self, refused: list[BadRecord], batch: list[Task[Any]], part: int) -> None:
         """Apply the policy to records that the stage refused while the rest of their task went on."""
         places: Counter[object] = Counter()
         for bad in refused:
@@ -335,7 +334,7 @@ class StageRunner:
             ordinal = places[place] if bad.source is not None else (part << 20) + places[place]
             places[place] += 1
             record = record_for_bad_record(self.stage.name, batch[0].task_id, bad, worker=self._worker, ordinal=ordinal)
-            self._settle(record, refused_rows(batch, bad), cause=None)
+            self._policy.apply(record, refused_rows(batch, bad), self._state, cause=None)
 
     def _give_up(
         self, batch: list[Task[Any]], error: BaseException, *, attempts: int, emitted: int
@@ -351,7 +350,7 @@ class StageRunner:
             yield from self._isolate(task, error, attempts)
             return
         record = record_for_task(self.stage.name, task, error, attempts=attempts, worker=self._worker)
-        self._settle(record, task, cause=error)
+        self._policy.apply(record, task, self._state, cause=error)
 
     def _isolate(self, task: TableBatch, error: BaseException, attempts: int) -> Iterator[Task[Any]]:
         """Process a failing table in parts, so that only guilty rows are lost."""
@@ -368,22 +367,10 @@ class StageRunner:
                 is_part=is_part,
                 ordinal=ordinal,
             )
-            self._settle(record, part, cause=cause)
+            self._policy.apply(record, part, self._state, cause=cause)
         self._keep(found.recording, [task])
         if found.tables:
             yield from adopt(task, task.with_data(concat_tables(found.tables)), stage=self.stage.name)
-
-    def _settle(self, record: QuarantineRecord, task: Task[Any] | None, *, cause: BaseException | None) -> None:
-        """Apply the policy to a task or record that cannot be processed."""
-        if self._policy.on_error == "raise":
-            raise StageError(
-                f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}",
-                fix="fix the input or the stage, or use on_error: quarantine to continue without it",
-            ) from cause
-        if self._policy.on_error == "skip":
-            self._state.skip(record)
-            return
-        self._state.quarantine(record, task)
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import concat_tables
 from curator_core.run.directory import RunDirectory
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.run.ledger.counts import SourceCounts
 
-__all__ = ["CallReports", "Reports", "WorkerState"]
+__all__ = ["Reports", "WorkerState"]
 
 
 @dataclass
@@ -42,22 +42,6 @@ class Reports:
             mine = self.counts.setdefault(source, {})
             for stage, counts in by_stage.items():
                 mine.setdefault(stage, Counts()).merge(counts)
-
-
-class CallReports(Protocol):
-    """Where a stage runner leaves statistics, quarantined records and dropped rows."""
-
-    def stats_of(self, stage_name: str) -> StageStats:
-        """Return the statistics of a stage, made at its first use."""
-
-    def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
-        """Keep a record aside, and the task or the rows that it is about, where they are at hand."""
-
-    def skip(self, record: QuarantineRecord) -> None:
-        """Count a record that is not kept."""
-
-    def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
-        """Keep the rows that a filter handed over."""
 
 
 class WorkerState:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+from curator_core.call.error_policy import policy_for
 from curator_core.call.quarantine_record import record_for_task
-from curator_core.call.retry import policy_for
 from curator_core.executors.ray import import_ray
 from curator_core.executors.streaming.engine.model import Node
 from curator_core.executors.streaming.shell.breadcrumbs import noted_stage
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curator_core.authoring.tasks import Task
-    from curator_core.call.retry import ErrorPolicy
+    from curator_core.call.error_policy import ErrorPolicy
     from curator_core.executors.streaming.engine.actions import GiveUp, KillWorker
     from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause, Slice
     from curator_core.executors.streaming.engine.scheduler import Scheduler
@@ -148,19 +148,15 @@ class Losses:
         name = noted_stage(self._run_id, action.call_id)
         stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
         error = _death(step, action)
-        policy = policy_for(stage, self._policy)
-        if policy.on_error == "raise":
-            raise StageError(
-                f"stage {stage.name!r} failed on task {task.task_id}: {error.message}",
-                fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
-            ) from error
         record = record_for_task(stage.name, task, error, attempts=action.deaths)
-        if policy.on_error == "skip":
-            self._state.skip(record)
-        else:
+        policy_for(stage, self._policy).apply(
+            record,
             # What is at hand is the input of the step; a later stage cannot be tried again with that.
-            is_input = stage is step.stages[0].stage
-            self._state.quarantine(record, task if is_input else None)
+            task if stage is step.stages[0].stage else None,
+            self._state,
+            cause=error,
+            fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
+        )
         if self._state.ledger is not None:
             self._state.ledger.used(action.step, [task])
 

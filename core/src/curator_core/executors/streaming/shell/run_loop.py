@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from curator_core.authoring.tasks import Task
-    from curator_core.call.retry import ErrorPolicy
+    from curator_core.call.error_policy import ErrorPolicy
     from curator_core.executors.streaming.engine.actions import StopWorker
     from curator_core.executors.streaming.engine.model import Chunk
     from curator_core.executors.streaming.engine.scheduler import Scheduler

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.call.retry import ErrorPolicy, policy_for
+from curator_core.call.error_policy import ErrorPolicy, policy_for
 from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
 from curator_core.executors.ray.nodes import measure_gpus

@@ -1,21 +1,41 @@
-"""How often a failing call is tried, and how long to wait in between: pure decisions."""
+"""How often a failing call is tried, and what becomes of a task that keeps failing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from curator_core.call.memory_pressure import is_out_of_memory
-from curator_core.values.errors import ConfigError, CuratorError, DataError
+from curator_core.values.errors import ConfigError, CuratorError, DataError, StageError
 
 if TYPE_CHECKING:
+    from curator_core.authoring.recording import Recording
     from curator_core.authoring.stage import OnError, ProcessingStage
+    from curator_core.authoring.tasks import Task
+    from curator_core.call.quarantine_record import QuarantineRecord
+    from curator_core.values.stats import StageStats
 
-__all__ = ["ErrorPolicy", "is_worth_isolating", "policy_for", "retry_delay_s", "tries"]
+__all__ = ["CallReports", "ErrorPolicy", "is_worth_isolating", "policy_for", "retry_delay_s", "tries"]
 
 _POLICIES = ("quarantine", "raise", "skip")
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 5.0
+
+
+class CallReports(Protocol):
+    """Where a stage runner leaves statistics, quarantined records and dropped rows."""
+
+    def stats_of(self, stage_name: str) -> StageStats:
+        """Return the statistics of a stage, made at its first use."""
+
+    def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
+        """Keep a record aside, and the task or the rows that it is about, where they are at hand."""
+
+    def skip(self, record: QuarantineRecord) -> None:
+        """Count a record that is not kept."""
+
+    def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
+        """Keep the rows that a filter handed over."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,36 @@ class ErrorPolicy:
             raise ConfigError(f"on_error is {self.on_error!r}", fix=f"use one of {', '.join(_POLICIES)}")
         if self.max_attempts < 1:
             raise ConfigError(f"max_attempts is {self.max_attempts}", fix="use 1 (never retry) or more")
+
+    def apply(
+        self,
+        record: QuarantineRecord,
+        task: Task[Any] | None,
+        reports: CallReports,
+        *,
+        cause: BaseException | None,
+        fix: str = "fix the input or the stage, or use on_error: quarantine to continue without it",
+    ) -> None:
+        """Do with a task or record that cannot be processed what the policy says.
+
+        Args:
+            record: What is known about it.
+            task: The task or the rows, where they are at hand.
+            reports: Who keeps or counts the record.
+            cause: Why it failed.
+            fix: What the user can do if it ends the run.
+
+        Raises:
+            StageError: The policy is to end the run.
+        """
+        if self.on_error == "raise":
+            raise StageError(
+                f"stage {record.stage!r} failed on {record.where}: {record.error_type}: {record.message}", fix=fix
+            ) from cause
+        if self.on_error == "skip":
+            reports.skip(record)
+        else:
+            reports.quarantine(record, task)
 
 
 def policy_for(stage: ProcessingStage, default: ErrorPolicy) -> ErrorPolicy:  # type: ignore[type-arg]
