@@ -25,6 +25,7 @@ EXPECTED = {
     "WorkflowStep",
     "make_stage",
     "processing_stage",
+    "retry_quarantined",
 }
 
 

@@ -229,7 +229,7 @@ class Reservation:
 def free_part(node: NodeResources, free: Mapping[str, float] | None) -> NodeResources:
     """Return a node with what is free of it: whole CPUs and GPUs; everything, where that is not known.
 
-    >>> from curator_core.executors.ray.cluster import NodeResources
+    >>> from curator_core.executors.ray.nodes import NodeResources
     >>> shared = NodeResources("a", cpus=8, gpus=4, memory_bytes=100, custom={"disk": 2})
     >>> left = free_part(shared, {"CPU": 6.5, "GPU": 2.75, "memory": 60.0})
     >>> left.cpus, left.gpus, left.memory_bytes, left.custom
