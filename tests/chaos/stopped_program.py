@@ -12,7 +12,8 @@ from pathlib import Path
 from worker_kills import Mortal
 
 from curator_core import Pipeline, StreamingExecutor, Task
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 
 LONGEST_S = 120
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from worker_kills import Killer
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, Task
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

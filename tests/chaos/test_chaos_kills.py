@@ -6,7 +6,8 @@ import pytest
 from worker_kills import ERRORS, MESSAGES, Killer, Mortal, numbered, tally
 
 from curator_core import Pipeline, StreamingExecutor
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

@@ -12,7 +12,8 @@ from curator_core import ActorPoolExecutor, LocalExecutor, RayDataExecutor, Stre
 from curator_core.files.faults import hooked
 from curator_core.run.ledger import run_ledger
 from curator_core.run.ledger.ledger_file import read_ledger
-from curator_core.run.run import RunState, run_plan
+from curator_core.run.run import run_plan
+from curator_core.run.state import RunState
 from curator_core.values.errors import CuratorError
 
 pytestmark = pytest.mark.usefixtures("ray_session")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import Filter, ProcessingStage, TableBatch, Task, Verdict
-from curator_core.call.divided_stage import divided
+from curator_core.call.out_of_memory import divided
 from curator_core.call.runner import StageRunner
 from curator_core.run.worker_state import WorkerState
 

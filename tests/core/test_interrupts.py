@@ -10,7 +10,7 @@ from curator_core.call import interrupts
 from curator_core.call.interrupts import expect_no_interrupts, reraise_interrupt, watch_interrupts
 from curator_core.call.runner import StageRunner
 from curator_core.cli.interruption import stop_on_signal
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 from curator_core.run.worker_state import WorkerState
 
 

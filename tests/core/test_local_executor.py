@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curator_core import EmptyTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task, processing_stage
 from curator_core.authoring.filter import Filter, Verdict
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 from curator_core.values.errors import ConfigError, StageError
 
 

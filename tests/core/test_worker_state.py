@@ -4,7 +4,7 @@ import pickle
 
 from curator_core import ProcessingStage, Task
 from curator_core.call.runner import StageRunner
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 from curator_core.run.worker_state import WorkerState
 
 

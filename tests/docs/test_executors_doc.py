@@ -130,7 +130,7 @@ def write_events(run_dir):
     from curator_core.executors.streaming.engine.model import Node, StepSpec
     from curator_core.executors.streaming.observe.monitor import Monitor
     from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
     state = RunState(run_dir)
     steps = load_pipeline("score.yaml").build(check_inputs=False).steps

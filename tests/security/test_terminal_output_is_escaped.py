@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from curator_core.cli import main
 from curator_core.cli.progress import show_progress
 from curator_core.registry import default_registry
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 from curator_core.values.terminal_text import visible, visible_line
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\r\x9b31m\x7f[red]x[/red][link=http://x]y[/link]\udcff\u2028\t"

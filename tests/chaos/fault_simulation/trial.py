@@ -22,8 +22,9 @@ from curator_core.files.faults import hooked
 from curator_core.run.ledger import run_ledger
 from curator_core.run.ledger.ledger_file import read_ledger
 from curator_core.run.quarantine.folder import QuarantineFolder
-from curator_core.run.run import RunState, run_plan
+from curator_core.run.run import run_plan
 from curator_core.run.source_order import in_order
+from curator_core.run.state import RunState
 from fault_simulation.work import WORLD, Job, doubled
 from fault_simulation.workers import VirtualPool, fetch
 from fault_simulation.world import HEAD, DriverKilledError, VirtualNode, VirtualTime, World

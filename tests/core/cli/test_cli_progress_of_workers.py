@@ -10,8 +10,7 @@ import pytest
 
 from curator_core.cli import progress
 from curator_core.cli.progress_table import Pace, duration_text
-from curator_core.run.live import LiveStage
-from curator_core.run.run import RunState
+from curator_core.run.state import LiveStage, RunState
 
 
 class Terminal(io.StringIO):

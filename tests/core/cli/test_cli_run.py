@@ -173,7 +173,7 @@ def test_live_table_and_plain_lines_show_the_stages():
     from io import StringIO
 
     from curator_core.cli import progress
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
     class Terminal(StringIO):
         def isatty(self):
@@ -197,7 +197,7 @@ def test_live_table_and_plain_lines_show_the_stages():
 
 def test_without_a_terminal_a_line_appears_now_and_then(capsys, monkeypatch):
     from curator_core.cli import progress
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
     monkeypatch.setattr(progress, "LINE_INTERVAL_S", 0.01)
     with progress.show_progress(RunState(), quiet=False):

@@ -210,7 +210,7 @@ def test_round_trip_through_yaml(registry, name, description, params, changes, t
 
 
 def test_every_stage_of_tables_has_a_name_to_go_back_to():
-    from curator_core.plan.registry_names import registry_name
+    from curator_core.plan.dump import registry_name
 
     registry = default_registry()
     for name in [each for each in registry.stages if each.startswith("table.")]:

@@ -86,7 +86,8 @@ def test_ray_data_ends_the_run_when_a_worker_dies(ray_session):
 
 
 def test_stopping_ends_a_run_after_the_calls_in_hand(ray_session):
-    from curator_core.run.run import RunState, stream_plan
+    from curator_core.run.run import stream_plan
+    from curator_core.run.state import RunState
 
     class Slow(ProcessingStage[Task, Task]):
         def process(self, task):

@@ -18,7 +18,7 @@ from curator_core.executors.ray.shipping import dumps
 from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.run.ledger.ledger_file import LedgerFile, header, line_of, read_ledger
 from curator_core.run.ledger.run_ledger import RunLedger
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 from curator_core.values.errors import ConfigError, LedgerError, ResumeError, StageError
 from curator_core.values.redaction import hide
 from curator_table import ListTables

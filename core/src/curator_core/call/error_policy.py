@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.call.memory_pressure import is_out_of_memory
+from curator_core.call.out_of_memory import is_out_of_memory
 from curator_core.values.errors import ConfigError, CuratorError, DataError, StageError
 
 if TYPE_CHECKING:

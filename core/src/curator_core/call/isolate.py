@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from curator_core.authoring.recording import Recording
 from curator_core.authoring.stage_types import is_known, is_table, task_types
 from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
-from curator_core.call.divided_stage import as_one_table
 from curator_core.call.interrupts import reraise_interrupt
 from curator_core.call.lineage import check_output
+from curator_core.call.out_of_memory import as_one_table
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 from curator_core.authoring.recording import Recording
 from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_core.authoring.tasks import TableBatch, Task, concat_tables, source_id, take_rows
-from curator_core.call.divided_stage import divided
 from curator_core.call.error_policy import ErrorPolicy, is_worth_isolating, policy_for, retry_delay_s, tries
 from curator_core.call.interrupts import reraise_interrupt
 from curator_core.call.isolate import can_isolate, isolate
 from curator_core.call.lineage import adopt, adopt_one, check_output
-from curator_core.call.memory_pressure import is_out_of_memory, release_memory
+from curator_core.call.out_of_memory import divided, is_out_of_memory, release_memory
 from curator_core.call.quarantine_payload import refused_rows
 from curator_core.call.quarantine_record import record_for_bad_record, record_for_task
 from curator_core.values.errors import OutputError, StageError, UnpicklableOutputError

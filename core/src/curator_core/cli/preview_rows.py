@@ -13,7 +13,8 @@ from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 from curator_core.call.runner import StageRunner
 from curator_core.executors.local import LocalExecutor
 from curator_core.plan.plan import Plan
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 from curator_core.values.errors import PipelineError
 from curator_core.values.redaction import redact
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Group
 
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["LINE_INTERVAL_S", "progress_line", "show_progress"]
 

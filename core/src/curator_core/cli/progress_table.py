@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from curator_core.run.live import LiveStage
-    from curator_core.run.run import RunState
+    from curator_core.run.state import LiveStage, RunState
     from curator_core.values.stats import StageStats
 
 __all__ = ["Pace", "bottleneck_name", "duration_text", "local_table", "worker_table"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from curator_core.executors.base import Executor
     from curator_core.pipelines.workflow import Workflow
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["run_workflow"]
 

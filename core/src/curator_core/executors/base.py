@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.tasks import Task
     from curator_core.plan.plan import Plan
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["Executor"]
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.worker import WorkerOptions
     from curator_core.plan.fusion import Step
     from curator_core.plan.plan import Plan, PlannedStage
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["RayDataExecutor"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curator_core.registry import Registry
     from curator_core.run.ledger.resume import Resume
     from curator_core.run.result import RunResult
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["Pipeline"]
 
@@ -122,7 +122,8 @@ class Pipeline:
             PipelineError: The pipeline cannot run as it is, or has no reader and no initial tasks.
             ResumeError: Something has changed that finished work depends on.
         """
-        from curator_core.run.run import RunState, run_plan
+        from curator_core.run.run import run_plan
+        from curator_core.run.state import RunState
 
         if state is not None and run_dir is not None:
             raise ConfigError(
@@ -147,7 +148,8 @@ class Pipeline:
         self, executor: Executor | None = None, initial_tasks: Iterable[Task[Any]] | None = None
     ) -> Iterator[Task[Any]]:
         """Check the pipeline, then yield its outputs as they finish."""
-        from curator_core.run.run import RunState, stream_plan
+        from curator_core.run.run import stream_plan
+        from curator_core.run.state import RunState
 
         plan = self.build()
         return stream_plan(plan, _or_default(executor, plan), state=RunState(), initial_tasks=initial_tasks)

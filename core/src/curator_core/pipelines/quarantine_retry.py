@@ -20,8 +20,9 @@ from curator_core.run.ledger.opening import only_run
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.run.quarantine.retry_plan import Verdicts, lay_out, settle_kept, settle_sources
 from curator_core.run.quarantine.settlement import apply_verdicts, finish_interrupted
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
 from curator_core.run.source_listing import list_sources
+from curator_core.run.state import RunState
 from curator_core.values.errors import ConfigError, DataError, LedgerError
 from curator_core.values.redaction import MASK
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from curator_core.executors.base import Executor
     from curator_core.run.ledger.resume import Resume
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["Watch", "Workflow", "WorkflowResult", "WorkflowStep"]
 
@@ -192,7 +192,7 @@ class Workflow:
         resume: Resume,
         watch: Watch,
     ) -> Any:
-        from curator_core.run.run import RunState
+        from curator_core.run.state import RunState
 
         if isinstance(step.action, Workflow):
             return step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))

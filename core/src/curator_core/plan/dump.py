@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from curator_core.authoring.function_stage import FunctionStage
 from curator_core.parameters.params import parameter_values
 from curator_core.parameters.references import escape
 from curator_core.parameters.secret_values import without_secrets
 from curator_core.parameters.signature import parameters_of
-from curator_core.plan.registry_names import registry_name
 from curator_core.plan.yaml_dialect import PlainDumper
-from curator_core.values.errors import ConfigError
+from curator_core.values.errors import ConfigError, CuratorError
 
 if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.pipelines.pipeline import Pipeline
     from curator_core.registry import Registry
 
-__all__ = ["dump_pipeline", "plain_value"]
+__all__ = ["dump_pipeline", "plain_value", "registry_name"]
 
 
 def dump_pipeline(pipeline: Pipeline, *, registry: Registry, hide_secrets: bool = False) -> str:
@@ -123,3 +123,35 @@ def _jsonable(value: Any, where: str) -> Any:
             fix="use parameters that are text, numbers, lists, mappings or dataclasses of these",
         ) from error
     return escape(plain) if isinstance(plain, str) else plain
+
+
+def registry_name(stage: ProcessingStage[Any, Any], registry: Registry) -> str:
+    """Return the registry name of a stage's class (or function).
+
+    Raises:
+        ConfigError: No plugin registers it.
+    """
+    thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
+    module, qualified = thing.__module__, thing.__qualname__
+    # The right attribute of another module is perhaps the same class, registered from where it is re-exported.
+    same_attribute = [
+        name for name, each in registry.stages.items() if each.spec.target.rpartition(":")[2] == qualified
+    ]
+    # A class may be registered twice; the name it bears itself comes first, then names that can be used here.
+    own_name = getattr(type(stage), "name", "")
+    same_attribute.sort(key=lambda name: (name != own_name, not registry.stages[name].available))
+    for name in same_attribute:
+        if registry.stages[name].spec.target == f"{module}:{qualified}" or _is_target(thing, name, registry):
+            return name
+    raise ConfigError(
+        f"stage {stage.name!r} ({module}.{qualified}) is registered by no plugin, so a pipeline file cannot name it",
+        fix="register it in a plugin (curator plugin new NAME), or keep this pipeline in Python",
+    )
+
+
+def _is_target(thing: Any, name: str, registry: Registry) -> bool:
+    try:
+        target: Any = registry.stage_target(name)
+    except CuratorError:
+        return False
+    return target is thing or getattr(target, "function", None) is thing

@@ -97,8 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the pipeline, show progress, then the summary."""
     from curator_core.plan.plan import Plan
-    from curator_core.run.run import RunState, run_plan
+    from curator_core.run.run import run_plan
     from curator_core.run.run_warnings import unwritten_rows
+    from curator_core.run.state import RunState
 
     if args.save_dropped and args.run_dir is None:
         raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")

@@ -17,7 +17,8 @@ from curator_core.executors.streaming.observe.metrics import COUNTERS, GAUGES, S
 from curator_core.executors.streaming.observe.monitor import Monitor
 from curator_core.executors.streaming.observe.samples import Sampler
 from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
-from curator_core.run.run import RunState, run_plan
+from curator_core.run.run import run_plan
+from curator_core.run.state import RunState
 from curator_core.values.errors import StageError
 
 

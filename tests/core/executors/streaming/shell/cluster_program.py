@@ -19,7 +19,8 @@ from ray.cluster_utils import Cluster
 
 from curator_core import Pipeline, ProcessingStage, Resources, StreamingExecutor, Task
 from curator_core.executors.ray.lean import only_needed_processes
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 
 LONGEST_S = 120
 TRIES = 3

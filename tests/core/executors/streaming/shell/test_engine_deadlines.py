@@ -18,7 +18,7 @@ from curator_core.executors.streaming.engine.scheduler import Scheduler
 from curator_core.executors.streaming.shell.losses import Losses
 from curator_core.executors.streaming.shell.node_watch import NodeWatch
 from curator_core.executors.streaming.shell.reservation import Reservation
-from curator_core.run.run import RunState
+from curator_core.run.state import RunState
 
 
 def start(timeout_s, tasks=1, *, batch_size=1, keep_sources=False):

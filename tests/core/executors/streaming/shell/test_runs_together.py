@@ -12,7 +12,8 @@ from curator_core.executors.streaming.engine.model import Held, StepSpec
 from curator_core.executors.streaming.engine.run_share import run_share
 from curator_core.executors.streaming.shell import reservation
 from curator_core.executors.streaming.shell.node_watch import NodeWatch
-from curator_core.run.run import RunState, stream_plan
+from curator_core.run.run import stream_plan
+from curator_core.run.state import RunState
 from curator_core.values.errors import ClusterError
 
 

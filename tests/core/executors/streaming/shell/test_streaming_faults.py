@@ -40,7 +40,7 @@ def same(task):
 
 
 def test_a_task_that_kills_workers_ends_the_run_under_raise():
-    with pytest.raises(StageError, match=r"'Poisoned' failed on task 5: WorkerDiedError: the worker process died 3 times"):
+    with pytest.raises(StageError, match=r"'Poisoned' failed on task 5: WorkerDiedError: .* died 3 times"):
         Pipeline("p", stages=[Poisoned((5,))]).run(StreamingExecutor(on_error="raise"), initial_tasks=tasks(20))
 
 

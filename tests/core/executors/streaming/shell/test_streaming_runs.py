@@ -157,7 +157,8 @@ def test_an_open_ended_stage_is_not_let_run_ahead():
 
 
 def test_a_request_to_stop_drains_what_is_in_hand():
-    from curator_core.run.run import RunState, run_plan
+    from curator_core.run.run import run_plan
+    from curator_core.run.state import RunState
 
     @processing_stage(name="slow")
     def slow(task):

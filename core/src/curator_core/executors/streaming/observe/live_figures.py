@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from curator_core.run.live import LiveStage
+from curator_core.run.state import LiveStage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.board import Board
     from curator_core.executors.streaming.engine.model import Node
     from curator_core.plan.fusion import Step
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["Monitor"]
 

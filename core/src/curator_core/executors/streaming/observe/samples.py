@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.run.live import LiveStage
+from curator_core.run.state import LiveStage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator_core.executors.streaming.engine.board import Board
     from curator_core.executors.streaming.engine.model import Worker, WorkerPhase
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
     from curator_core.values.stats import StageStats
 
 __all__ = ["Sampler", "StageCounts", "StageSample", "WorkerChange", "WorkerWatch"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.node_watch import NodeWatch
     from curator_core.executors.streaming.shell.worker_pool import WorkerPool
     from curator_core.plan.fusion import Step
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
     from curator_core.values.errors import CuratorError
 
 __all__ = ["Losses", "lost_chunks"]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.worker import CallReport
     from curator_core.executors.streaming.shell.worker_pool import WorkerPool
     from curator_core.plan.fusion import Step
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["RunLoop"]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.executor import StreamingExecutor
     from curator_core.executors.streaming.shell.reservation import Reservation
     from curator_core.plan.plan import Plan
-    from curator_core.run.run import RunState
+    from curator_core.run.state import RunState
 
 __all__ = ["Session", "prepare", "worker_options"]
 

@@ -1,9 +1,12 @@
-"""A row-wise stage that takes its tables in parts, for tables that are too much for it at once."""
+"""Calls that ran out of memory: how to tell, how to make room, and how to try again with parts of a table."""
 
 from __future__ import annotations
 
 import copy
+import gc
 import math
+import sys
+import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +17,32 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.stage import ProcessingStage
 
-__all__ = ["as_one_table", "divided"]
+__all__ = ["as_one_table", "divided", "is_out_of_memory", "release_memory"]
+
+_CLASS_NAME = "OutOfMemoryError"  # torch.cuda, torch, cupy, each a class of its own
+_MESSAGES = ("CUDA out of memory", "RESOURCE_EXHAUSTED")  # older torch and jax raise errors of no special class
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether a call failed because its input was too large for the memory, of the machine or of a GPU.
+
+    Decided by name, because the libraries that raise such errors must not be imported to ask.
+
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("CUDA out of memory. Tried to …"))
+    (True, True)
+    """
+    if isinstance(error, MemoryError) or any(each.__name__ == _CLASS_NAME for each in type(error).__mro__):
+        return True
+    return isinstance(error, RuntimeError) and any(each in str(error) for each in _MESSAGES)
+
+
+def release_memory(error: BaseException) -> None:
+    """Let go of what the failed call held: its local variables, garbage, and the GPU memory that torch keeps."""
+    traceback.clear_frames(error.__traceback__)
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def divided(stage: ProcessingStage[Any, Any], parts: int) -> ProcessingStage[Any, Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
-from curator_core.call.memory_pressure import is_out_of_memory, release_memory
+from curator_core.call.out_of_memory import is_out_of_memory, release_memory
 from curator_core.values.errors import StageError
 
 
