@@ -116,8 +116,12 @@ def shape(text):
 
 
 def test_the_python_examples_run(folder, capsys):
-    constructing, reading, dashboard = PYTHON
+    constructing, reading, dashboard, executor, declaration = PYTHON
     exec(constructing, {})
+    exec(executor, {"__name__": "acme_pool"})  # tests/core/executors runs it
+    names = {}
+    exec(declaration, names)
+    assert [spec.name for spec in names["curator_executors"]()] == ["pool"]
     exec(dashboard, {})
     assert json.loads(Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8"))["panels"]
     write_events(folder / "run")

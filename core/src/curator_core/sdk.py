@@ -51,6 +51,7 @@ _HOMES = {
     "authoring.kernel_cache": ("inlined", "KernelCache"),
     "values.lazy_names": ("lazy_names",),
     "run.ledger.resume": ("Resume",),
+    "run.line": ("open_line", "StageLine"),
     "authoring.models.model_folder": ("check_model_name", "find_model_folder"),
     "authoring.models.pretrained": ("load_pretrained", "quiet_transformers"),
     "authoring.models.torch_device": (

@@ -105,6 +105,8 @@ from curator_core.registry.plugin_info import PluginInfo as PluginInfo
 from curator_core.registry.plugin_info import official_distribution as official_distribution
 from curator_core.registry.registered import RegisteredStage as RegisteredStage
 from curator_core.run.ledger.resume import Resume as Resume
+from curator_core.run.line import StageLine as StageLine
+from curator_core.run.line import open_line as open_line
 from curator_core.run.result import RunResult as RunResult
 from curator_core.values.errors import ConfigError as ConfigError
 from curator_core.values.errors import CuratorError as CuratorError

@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from curator_core.call.failure_limit import checked_fraction
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
+    from curator_core.authoring.stage import OnError
     from curator_core.authoring.tasks import Task
     from curator_core.plan.plan import Plan
     from curator_core.run.state import RunState
@@ -23,23 +26,36 @@ class Executor(ABC):
     One executor may serve several runs at the same time, so it holds options only: what belongs to a run is kept in the
     run's state.
 
-    Attributes:
-        max_failed_fraction: Share of a stage's rows that may fail before the run is ended; any, where None.
-        quarantine_payload: Whether rows and tasks in quarantine are kept, to look at and to retry.
+    Args:
+        on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
+        max_attempts: How often a failing call is tried.
+        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+            None.
+        quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
 
-    max_failed_fraction: float | None = None
-    quarantine_payload: bool = True
+    def __init__(
+        self,
+        *,
+        on_error: OnError = "quarantine",
+        max_attempts: int = 3,
+        max_failed_fraction: float | None = None,
+        quarantine_payload: bool = True,
+    ) -> None:
+        self.on_error = on_error
+        self.max_attempts = max_attempts
+        self.max_failed_fraction = checked_fraction(max_failed_fraction)
+        self.quarantine_payload = quarantine_payload
 
     @abstractmethod
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         """Feed ``tasks`` to the first stage and yield what the last stage makes, as it is made.
 
         Pulls ``tasks`` lazily, writes statistics and quarantined records to ``state``, and ends soon after
-        ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down. An executor whose
-        runs can be resumed takes its tasks from ``state.sources(tasks)``, skips ``state.finished_sources`` and tells
-        ``state.ledger`` what becomes of each task. One whose outputs finish in another order than their sources sets
-        ``state.in_order``.
+        ``state.stop_requested`` is set. Closing the iterator stops the run and tears all stages down. An executor that
+        calls stages in its own process leaves all of this to ``open_line``. Any other takes its tasks from
+        ``state.sources(tasks)``, skips ``state.finished_sources``, tells ``state.ledger`` what becomes of each task and
+        sets ``state.in_order`` where outputs finish in another order than their sources.
         """
 
     @property

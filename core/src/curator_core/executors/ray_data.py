@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
-from curator_core.authoring.tasks import EmptyTask
-from curator_core.call.failure_limit import checked_fraction
-from curator_core.call.interrupts import watch_interrupts
-from curator_core.call.runner import StageRunner
 from curator_core.executors.base import Executor
 from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.capacity import usable_nodes, worker_slots
@@ -28,6 +24,7 @@ from curator_core.executors.streaming.shell.call_execution import Budget
 from curator_core.executors.streaming.shell.session import worker_options
 from curator_core.executors.streaming.shell.worker import CallReport
 from curator_core.plan.fusion import fuse
+from curator_core.run.line import open_line, source_stages
 from curator_core.values.errors import ConfigError, MissingPackageError, PipelineError, StageError
 
 if TYPE_CHECKING:
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     from curator_core.executors.ray.shipping import PackedStage
     from curator_core.executors.streaming.shell.worker import WorkerOptions
     from curator_core.plan.fusion import Step
-    from curator_core.plan.plan import Plan, PlannedStage
+    from curator_core.plan.plan import Plan
     from curator_core.run.state import RunState
 
 __all__ = ["RayDataExecutor"]
@@ -94,48 +91,44 @@ class RayDataExecutor(Executor):
         self.cpus = cpus
         self.gpus = gpus
         self.address = address
-        self.on_error = on_error
-        self.max_attempts = max_attempts
-        self.max_failed_fraction = checked_fraction(max_failed_fraction)
-        self.quarantine_payload = quarantine_payload
+        super().__init__(
+            on_error=on_error,
+            max_attempts=max_attempts,
+            max_failed_fraction=max_failed_fraction,
+            quarantine_payload=quarantine_payload,
+        )
 
     def session(self) -> AbstractContextManager[object]:
         return connect(self.address, self.cpus, self.gpus)
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         log_path = None if state.directory is None else state.directory.path / "run.log"
-        count = _source_stages(plan.stages)
+        count = source_stages(plan.stages)
         _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
         from curator_core.executors.ray_data_blocks import write_block
 
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
-            cleanup.enter_context(watch_interrupts())  # now: Ray may have set a handler for SIGTERM
             run_id = uuid.uuid4().hex
             steps, nodes = self._prepared(plan, fuse(plan.stages[count:]), cluster, state, run_id, count)
             if state.ledger is not None:
                 state.ledger.start(count + len(steps))
             cleanup.callback(forget_run, run_id)
             pools = _pool_options(steps, nodes)
-            stream = _until_stopped(state.sources(tasks), state)
-            for position, planned in enumerate(plan.stages[:count]):
-                runner = StageRunner(
-                    planned.stage,
+            line = cleanup.enter_context(
+                open_line(
+                    plan,
+                    tasks,
                     state,
                     on_error=self.on_error,
                     max_attempts=self.max_attempts,
-                    progress=state.progress_of(position),
-                    finished_sources=state.finished_sources,
+                    pack_sources=write_block if steps else list,
                 )
-                cleanup.callback(runner.teardown)
-                runner.setup()
-                stream = runner.run(stream)
-                if position + 1 == count and steps:
-                    stream = runner.portable(stream, write_block)
+            )
             if not steps:
-                yield from stream
+                yield from line.sources
                 return
-            for window in windows(_until_stopped(stream, state)):
+            for window in windows(line.sources):
                 yield from _through_ray_data(window, steps, pools, state)
 
     def _prepared(
@@ -311,18 +304,3 @@ def _import_ray_data() -> None:
         raise MissingPackageError(
             "RayDataExecutor", package=error.name or "pandas", pip='"curator-core[ray-data]"'
         ) from error
-
-
-def _source_stages(stages: Sequence[PlannedStage]) -> int:
-    """Return how many leading stages make the source tasks; these run in this process."""
-    count = 0
-    while count < len(stages) and stages[count].input_type is EmptyTask:
-        count += 1
-    return count
-
-
-def _until_stopped(tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
-    for task in tasks:
-        if state.stop_requested.is_set():
-            return
-        yield task

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
-from curator_core.call.failure_limit import checked_fraction
 from curator_core.executors.base import Executor
 from curator_core.run.source_order import in_order
 from curator_core.values.errors import ConfigError
@@ -80,11 +79,13 @@ class StreamingExecutor(Executor):
         self.cpus = cpus
         self.gpus = gpus
         self.memory_limit_bytes = memory_limit_bytes
-        self.on_error = on_error
+        super().__init__(
+            on_error=on_error,
+            max_attempts=max_attempts,
+            max_failed_fraction=max_failed_fraction,
+            quarantine_payload=quarantine_payload,
+        )
         self.ignore_head_node = ignore_head_node
-        self.max_attempts = max_attempts
-        self.max_failed_fraction = checked_fraction(max_failed_fraction)
-        self.quarantine_payload = quarantine_payload
         self.fuse = fuse
         self.max_workers = max_workers
 
