@@ -32,7 +32,7 @@ def run_share(
     A step whose workers are limited, by itself or by the CPUs there are, leaves the rest to other jobs. Where the
     resources do not suffice for all workers, the run takes them all.
 
-    >>> from curator_core.executors.ray.cluster import NodeResources
+    >>> from curator_core.executors.ray.nodes import NodeResources
     >>> from curator_core.executors.streaming.engine.model import Held, StepSpec
     >>> node = NodeResources("a", cpus=8, gpus=4, memory_bytes=100, custom={"disk": 2})
     >>> one = StepSpec("one", held=Held(gpus=1), max_workers=1)
