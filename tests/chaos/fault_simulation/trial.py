@@ -350,8 +350,8 @@ class VirtualNodeWatch:
 class VirtualSource:
     """Stands for the thread that pulls the caller's tasks."""
 
-    def __init__(self, world, tasks, store, events):
-        del store, events
+    def __init__(self, world, tasks, store, events, tuning):
+        del store, events, tuning
         self._world = world
         self._tasks = tasks
 

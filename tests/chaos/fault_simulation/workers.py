@@ -176,9 +176,10 @@ def _death(kind="kill"):
 class VirtualPool:
     """Stands for the pool of Ray actors."""
 
-    def __init__(self, world, events, steps, stages, options, reservation, run_id):
+    def __init__(self, world, events, steps, stages, options, reservation, run_id, *, tuning):
         del events, steps, reservation, run_id
         self._world = world
+        self._tuning = tuning
         self._stages = stages
         self._options = options
         self._workers = {}
@@ -216,7 +217,8 @@ class VirtualPool:
 
     def run(self, action):
         handles = [each.chunk.handle for each in action.call.inputs]
-        self._send(action.worker_id, action.call, lambda code: code.run, [call_order(action).pack()], handles)
+        order = call_order(action, self._tuning).pack()
+        self._send(action.worker_id, action.call, lambda code: code.run, [order], handles)
 
     def resume(self, action):
         self._send(action.worker_id, action.call, lambda code: code.resume, [], [])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.executors.base import Executor
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.run.source_order import in_order
 from curator_core.values.errors import ConfigError
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from curator_core.run.state import RunState
 
 __all__ = ["StreamingExecutor"]
-
-_GRACE_S = 5.0
-"""How long workers of a run that ends early may take to finish what they do and to release what they hold."""
 
 
 class StreamingExecutor(Executor):
@@ -50,6 +48,7 @@ class StreamingExecutor(Executor):
         quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
         fuse: Run neighbouring stages that fit together in one call; each in workers of its own if not.
         max_workers: Most workers of each stage that does not have its own number; as many as are of use unless given.
+        tuning: Times, sizes and bounds that the engine decides by; for experiments.
     """
 
     def __init__(  # noqa: PLR0913 - the options of a run, by keyword
@@ -67,6 +66,7 @@ class StreamingExecutor(Executor):
         quarantine_payload: bool = True,
         fuse: bool = True,
         max_workers: int | None = None,
+        tuning: Tuning = Tuning(),
     ) -> None:
         if mode not in ("streaming", "batch"):
             raise ConfigError(f"StreamingExecutor: mode is {mode!r}", fix="use streaming or batch")
@@ -88,6 +88,7 @@ class StreamingExecutor(Executor):
         self.ignore_head_node = ignore_head_node
         self.fuse = fuse
         self.max_workers = max_workers
+        self.tuning = tuning
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.ray.cluster import connect
@@ -109,11 +110,11 @@ class StreamingExecutor(Executor):
             cleanup.callback(forget_run, run_id)
             cleanup.callback(forget_notes, run_id)
             nodes = session.nodes(cluster)
-            reservation = Reservation(session.specs, with_cpus=not cluster.owns)
+            reservation = Reservation(session.specs, with_cpus=not cluster.owns, tuning=self.tuning)
             cleanup.callback(reservation.close)
             nodes = reservation.take(nodes)
             ignored = {node.node_id for node in cluster.nodes} - {node.node_id for node in nodes}
-            watch = NodeWatch(nodes, None if cluster.owns else reservation, ignored=ignored)
+            watch = NodeWatch(nodes, None if cluster.owns else reservation, ignored=ignored, tuning=self.tuning)
             events: queue.SimpleQueue[Any] = queue.SimpleQueue()
             scheduler, pool = session.open(nodes, run_id, events, reservation)
             monitor = cleanup.enter_context(Monitor(scheduler.board, state, session.steps, pipeline=plan.pipeline_name))
@@ -137,7 +138,7 @@ class StreamingExecutor(Executor):
                 is_done = True
             finally:
                 loop.close()
-                pool.close(patience_s=session.teardown_s if is_done else _GRACE_S)
+                pool.close(patience_s=self.tuning.teardown_s if is_done else self.tuning.early_end_s)
                 session.report_usage(scheduler, state)
 
     def session(self) -> AbstractContextManager[object]:

@@ -3,8 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.executors.streaming.engine.blame import LONE_DEATHS, LONE_LOSSES, Blame
+from curator_core.executors.streaming.engine.blame import Blame
 from curator_core.executors.streaming.engine.model import Call
+from curator_core.executors.streaming.engine.tuning import Tuning
+
+TUNING = Tuning()
 
 
 def suspect(deaths, cause="died"):
@@ -31,7 +34,7 @@ def test_one_death_in_thousands_of_tries_changes_nothing():
     blame.unprovoked()
     for _ in range(1_000):
         blame.came_through(suspect(0))
-    assert blame.deaths_needed == LONE_DEATHS
+    assert blame.deaths_needed == TUNING.blamed_deaths
 
 
 def test_who_takes_too_long_or_too_much_memory_is_not_excused_by_others():
@@ -52,7 +55,7 @@ def test_nobody_is_blamed_early_or_tried_for_ever(history, losses):
             blame.unprovoked()
         else:
             blame.came_through(suspect(each))
-    assert LONE_DEATHS <= blame.deaths_needed <= LONE_LOSSES
+    assert TUNING.blamed_deaths <= blame.deaths_needed <= TUNING.max_lone_losses
     for cause in ("died", "between", "node", "timeout", "memory"):
-        assert not blame.is_guilty(LONE_DEATHS - 1, min(losses, LONE_LOSSES - 1), cause)
-        assert blame.is_guilty(0, LONE_LOSSES, cause)
+        assert not blame.is_guilty(TUNING.blamed_deaths - 1, min(losses, TUNING.max_lone_losses - 1), cause)
+        assert blame.is_guilty(0, TUNING.max_lone_losses, cause)

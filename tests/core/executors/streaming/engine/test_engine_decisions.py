@@ -14,8 +14,6 @@ from curator_core.executors.streaming.engine.actions import Deliver, PullSources
 from curator_core.executors.streaming.engine.balancer import Demand, leased_shares, solve, throughput
 from curator_core.executors.streaming.engine.board import Board
 from curator_core.executors.streaming.engine.chunk_sizing import (
-    LONGEST_CALL_S,
-    TARGET_CALL_S,
     ChunkSizer,
     call_target_s,
     calls_in_flight,
@@ -26,11 +24,14 @@ from curator_core.executors.streaming.engine.model import CallResult, Chunk, Hel
 from curator_core.executors.streaming.engine.placement import Placement
 from curator_core.executors.streaming.engine.pool_goals import PoolGoals
 from curator_core.executors.streaming.engine.scheduler import Scheduler
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.engine.usage import Usage
 from curator_core.executors.streaming.shell.call_execution import Budget, CallExecution
 from curator_core.executors.streaming.shell.chunk_codec import decode, encode
 from curator_core.executors.streaming.shell.worker import CallOrder, StepWorker, WorkerOptions
 from curator_core.run.worker_state import WorkerState
+
+TUNING = Tuning()
 
 
 def gpu_demands(*work_s, **limits):
@@ -111,7 +112,7 @@ def test_limits_are_kept():
 
 def test_leasing_steps_have_a_little_more_than_their_share():
     demands = [Demand(each, {"cpu": 1.0}) for each in (0.05, 0.2, 0.1)]
-    shares = leased_shares(demands, 7)
+    shares = leased_shares(demands, 7, headroom=TUNING.lease_headroom)
     assert [each.workers for each in shares] == [2, 5, 3]
     assert [each.busy for each in shares] == pytest.approx([1, 4, 2])
 
@@ -228,8 +229,10 @@ def test_nodes_that_come_and_go_are_placed_on_only_while_they_are_there():
 
 
 def test_calls_get_longer_as_a_run_goes_on():
-    assert call_target_s(0) == TARGET_CALL_S
-    assert TARGET_CALL_S < call_target_s(0.1) < call_target_s(1) < call_target_s(3) < call_target_s(60) < LONGEST_CALL_S
+    growing = [call_target_s(elapsed_s, TUNING) for elapsed_s in (0, 0.1, 1, 3, 60)]
+    assert growing == sorted(set(growing))
+    assert growing[0] == TUNING.call_target_s
+    assert growing[-1] < TUNING.call_limit_s
     sizer = ChunkSizer()
     for _ in range(5):
         size = sizer.size(service_s=0.05, task_bytes=0, target_s=0.4)
@@ -257,7 +260,7 @@ def test_calls_grow_by_what_they_cost_until_they_are_long_enough():
         sizes.append(sizer.size(service_s=1e-5, task_bytes=0))
         sizer.learned(tasks=sizes[-1], service_s=sizes[-1] * 1e-5)
     assert sizes[:3] == [1, 16, 256]
-    assert sizes[-1] <= TARGET_CALL_S / 1e-5
+    assert sizes[-1] <= TUNING.call_target_s / 1e-5
     assert sizer.size(service_s=1.0, task_bytes=0) == 1
     assert sizer.size(service_s=1e-5, task_bytes=1 << 20) == 16
 
@@ -270,14 +273,14 @@ def test_calls_are_whole_batches(batch, service_s, task_bytes):
 
 
 def test_behind_a_long_call_there_is_time_to_wait_for_more_tasks():
-    assert least_behind(8, 1, call_s=0.4) == 6
-    assert least_behind(1, 1, call_s=0.4) == 1
-    assert least_behind(400, 150, call_s=0.04) == 150  # a short one is over too soon
-    assert least_behind(1, 1, call_s=None) == 1
+    assert least_behind(8, 1, call_s=0.4, tuning=TUNING) == 6
+    assert least_behind(1, 1, call_s=0.4, tuning=TUNING) == 1
+    assert least_behind(400, 150, call_s=0.04, tuning=TUNING) == 150  # a short one is over too soon
+    assert least_behind(1, 1, call_s=None, tuning=TUNING) == 1
 
 
 def test_short_calls_are_prefetched_more():
-    assert [calls_in_flight(each) for each in (2.0, 0.1, 0.001)] == [1, 2, 4]
+    assert [calls_in_flight(each, TUNING) for each in (2.0, 0.1, 0.001)] == [1, 2, 4]
 
 
 values = st.one_of(st.integers(), st.text(), st.binary(), st.none(), st.lists(st.integers(), max_size=3))

@@ -12,9 +12,9 @@ from curator_core.executors.streaming.engine.actions import (
     RunCall,
     StartWorker,
 )
-from curator_core.executors.streaming.engine.blame import LONE_LOSSES
 from curator_core.executors.streaming.engine.model import CallResult, Node, StepSpec
 from curator_core.executors.streaming.engine.scheduler import Scheduler
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.shell.losses import Losses
 from curator_core.executors.streaming.shell.node_watch import NodeWatch
 from curator_core.executors.streaming.shell.reservation import Reservation
@@ -24,7 +24,7 @@ from curator_core.run.state import RunState
 def start(timeout_s, tasks=1, *, batch_size=1, keep_sources=False):
     """Return a scheduler whose only worker has been given some tasks."""
     steps = [StepSpec("only", timeout_s=timeout_s, batch_size=batch_size)]
-    scheduler = Scheduler(steps, [Node("n", cpus=1)], call_s=0.5, keep_sources=keep_sources)
+    scheduler = Scheduler(steps, [Node("n", cpus=1)], keep_sources=keep_sources)
     scheduler.tick(0.0)
     scheduler.source_chunk(tasks, 0, "handle", 0.0)
     (worker,) = [each.worker_id for each in scheduler.take_actions() if isinstance(each, StartWorker)]
@@ -86,7 +86,7 @@ def test_a_task_that_costs_three_workers_alone_is_given_up_with_the_cause(cause)
 def test_a_task_is_not_blamed_for_workers_that_were_in_no_stage_unless_it_happens_again_and_again():
     assert [each for each in lose_workers("between") if isinstance(each, GiveUp)] == []
     (given_up,) = [each for each in lose_workers("between", times=60) if isinstance(each, GiveUp)]
-    assert given_up.deaths == LONE_LOSSES
+    assert given_up.deaths == Tuning().max_lone_losses
 
 
 def test_a_task_is_never_blamed_for_a_lost_node():

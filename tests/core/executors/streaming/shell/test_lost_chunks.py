@@ -35,7 +35,7 @@ def test_a_chunk_that_was_made_again_meanwhile_is_not_lost():
 
 def test_small_source_tasks_travel_in_the_call_and_cannot_be_lost():
     payload, size_bytes = encode([Task(data=1)])
-    handle = keep(payload, size_bytes)
+    handle = keep(payload, size_bytes, inline_bytes=64 << 10)
     assert fetch(handle) is payload
     source, other = Chunk(0, 1, size_bytes, handle), chunk("bb")
     assert lost_chunks([source, other], SimpleNamespace()) == [other]
@@ -45,6 +45,6 @@ def test_small_source_tasks_travel_in_the_call_and_cannot_be_lost():
 @pytest.mark.usefixtures("ray_session")
 def test_large_source_tasks_go_through_the_store():
     payload, size_bytes = encode([Task(data=b"x" * 200_000)])
-    handle = keep(payload, size_bytes)
+    handle = keep(payload, size_bytes, inline_bytes=64 << 10)
     assert handle is not payload
     assert decode(fetch(handle))[0].data == b"x" * 200_000

@@ -10,6 +10,7 @@ from curator_core import Pipeline, Resources, StreamingExecutor, Task, processin
 from curator_core.executors.ray.nodes import NodeResources, list_nodes
 from curator_core.executors.streaming.engine.model import Held, StepSpec
 from curator_core.executors.streaming.engine.run_share import run_share
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.shell import reservation
 from curator_core.executors.streaming.shell.node_watch import NodeWatch
 from curator_core.run.run import stream_plan
@@ -69,11 +70,11 @@ def test_gpus_that_another_job_takes_between_look_and_start_end_the_run_with_a_r
     whole = reservation._free()
     others = [ray.remote(num_gpus=1, num_cpus=0)(Other).remote() for _ in range(4)]
     ray.get([each.is_there.remote() for each in others])
-    monkeypatch.setattr(reservation, "_settled", lambda nodes: whole)  # what was free a moment ago
-    monkeypatch.setattr(reservation, "_LOOK_ANEW_S", 1.0)
+    monkeypatch.setattr(reservation, "_settled", lambda nodes, tuning: whole)  # what was free a moment ago
+    executor = StreamingExecutor(tuning=Tuning(reserve_again_s=1.0))
     try:
         with pytest.raises(ClusterError, match=r"'model 0' needs cpus=1 gpus=1 .* leave at most cpus=2 free"):
-            gpu_pipeline(1).run(executor=StreamingExecutor(), initial_tasks=tasks())
+            gpu_pipeline(1).run(executor=executor, initial_tasks=tasks())
     finally:
         for each in others:
             ray.kill(each)

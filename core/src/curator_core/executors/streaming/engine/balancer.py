@@ -26,7 +26,6 @@ __all__ = [
 UNLIMITED_WORKERS = 1_000_000
 
 _SLACK = 1e-6
-_HEADROOM = 1.2
 
 
 @dataclass(frozen=True)
@@ -127,12 +126,15 @@ class LeaseShare:
     busy: float
 
 
-def leased_shares(demands: Sequence[Demand], cpus: float, *, rate_cap: float = math.inf) -> list[LeaseShare]:
+def leased_shares(
+    demands: Sequence[Demand], cpus: float, *, headroom: float, rate_cap: float = math.inf
+) -> list[LeaseShare]:
     """Return what steps that lease CPUs should have so that all of them get on equally fast.
 
     Args:
         demands: What the steps need.
         cpus: The CPUs there are for them.
+        headroom: Workers to have ready for each one that is kept busy.
         rate_cap: The most tasks per second that other steps let through.
     """
     needed = sum(each.work_s * each.amounts.get("cpu", 0.0) for each in demands)
@@ -141,7 +143,7 @@ def leased_shares(demands: Sequence[Demand], cpus: float, *, rate_cap: float = m
     for each in demands:
         most = max(1, math.floor(cpus / each.amounts["cpu"] + _SLACK)) if each.amounts.get("cpu") else each.high
         busy = float(most) if math.isinf(rate) else rate * each.work_s
-        wanted = most if math.isinf(rate) else math.ceil(_HEADROOM * busy - _SLACK)
+        wanted = most if math.isinf(rate) else math.ceil(headroom * busy - _SLACK)
         shares.append(LeaseShare(max(each.low, min(each.high, most, max(1, wanted))), min(busy, each.high)))
     return shares
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from curator_core.executors.streaming.engine.tuning import Tuning
+
 if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.model import Call, LossCause
 
-__all__ = ["LONE_DEATHS", "LONE_LOSSES", "Blame"]
-
-LONE_DEATHS = 3
-"""A task that ends so many workers while alone with them is given up, where nothing else ends workers."""
-LONE_LOSSES = 24
-"""No task is tried more often than this, whatever speaks for it: loading it may be what ends workers."""
-_MOST_DEATHS = 12
-_CHANCE_OF_INJUSTICE = 1e-6
+__all__ = ["Blame"]
 
 
 class Blame:
@@ -24,9 +19,13 @@ class Blame:
     Something outside may end workers: an operator, a cluster manager, the memory of another program. It shows in
     workers that die in no stage, and in tasks that come through after workers have died with them. The more of that is
     seen among all tries, the more deaths it takes to blame a task.
+
+    Args:
+        tuning: How many deaths it takes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning = Tuning()) -> None:
+        self._tuning = tuning
         self._innocent_deaths = 0
         self._innocent_tries = 0
 
@@ -49,7 +48,8 @@ class Blame:
             cause: The last one's.
         """
         is_its_own = cause in ("timeout", "memory")  # nobody outside makes a call long or large
-        return losses >= LONE_LOSSES or deaths >= (LONE_DEATHS if is_its_own else self.deaths_needed)
+        needed = self._tuning.blamed_deaths if is_its_own else self.deaths_needed
+        return losses >= self._tuning.max_lone_losses or deaths >= needed
 
     @property
     def deaths_needed(self) -> int:
@@ -66,6 +66,6 @@ class Blame:
         tries = self._innocent_deaths + self._innocent_tries + 1
         chance = self._innocent_deaths / tries
         if chance == 0.0:
-            return LONE_DEATHS
-        needed = math.ceil(math.log(_CHANCE_OF_INJUSTICE) / math.log(chance))
-        return min(_MOST_DEATHS, max(LONE_DEATHS, needed))
+            return self._tuning.blamed_deaths
+        needed = math.ceil(math.log(self._tuning.max_injustice) / math.log(chance))
+        return min(self._tuning.max_blamed_deaths, max(self._tuning.blamed_deaths, needed))

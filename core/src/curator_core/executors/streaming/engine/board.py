@@ -10,6 +10,7 @@ from curator_core.executors.streaming.engine.leases import Leases
 from curator_core.executors.streaming.engine.model import Call, Chunk
 from curator_core.executors.streaming.engine.placement import Placement
 from curator_core.executors.streaming.engine.step_state import StepState
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.engine.usage import Usage
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.model import CallResult, Node, Slice, StepSpec, Worker
 
 __all__ = ["Board"]
-
-_CALLS_IN_QUEUE = 16
 
 
 class Board:
@@ -33,6 +32,7 @@ class Board:
         is_batch: Whether a step begins only when the one before has finished; queues are then unbounded.
         keep_sources: Whether chunks that cannot be made again are kept until all that was made of them is done, to
             replay from. May be switched on at any time: all chunks that are there then count as such.
+        tuning: The numbers to decide by.
     """
 
     def __init__(
@@ -43,14 +43,16 @@ class Board:
         memory_limit_bytes: float,
         is_batch: bool = False,
         keep_sources: bool = False,
+        tuning: Tuning = Tuning(),
     ) -> None:
+        self.tuning = tuning
         self.leases = Leases(nodes)
-        self.steps = [StepState(index, spec, self.leases) for index, spec in enumerate(steps)]
+        self.steps = [StepState(index, spec, self.leases, tuning) for index, spec in enumerate(steps)]
         self.placement = Placement(nodes, [spec.held for spec in steps if spec.held])
         self.queue_bytes = memory_limit_bytes / max(1, len(steps))
         for step in self.steps:
             # Calls under way on either side of a queue, and what the store has yet to free, are not to fill it.
-            step.sizer.most_bytes = min(step.sizer.most_bytes, self.queue_bytes / _CALLS_IN_QUEUE)
+            step.sizer.most_bytes = min(step.sizer.most_bytes, self.queue_bytes / tuning.calls_in_queue)
         self.is_unbounded = is_batch
         self.keep_sources = keep_sources
         self.calls: dict[int, Call] = {}

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["LONGEST_CALL_S", "TARGET_CALL_S", "ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
+from curator_core.executors.streaming.engine.tuning import Tuning
 
-TARGET_CALL_S = 0.01
-"""Default duration of a call, also used for the first calls."""
-LONGEST_CALL_S = 0.5
-"""A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
-_LONG_TARGET_S = 0.42
-_TARGET_SHARE = 0.1  # of the time so far
-_MOST_TASKS = 16_384
-_MOST_BYTES = 16 << 20
-_PREFETCH_BELOW_S = 0.5
-_MOST_GROWTH = 16
-_SHORT_CALL_S = 0.01
-_LEAST_CALL_S = 0.015
-_LEAST_AT_END_S = 0.002
-_LONG_CALL_S = 0.1
-_LEAST_BEHIND = 0.75  # of a full call
+__all__ = ["ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
 
 
 class ChunkSizer:
@@ -31,16 +17,19 @@ class ChunkSizer:
 
     Args:
         batch_size: How many tasks the step wants at once; sizes are multiples of it.
+        tuning: Durations and bounds of calls.
     """
 
-    def __init__(self, batch_size: int = 1) -> None:
+    def __init__(self, batch_size: int = 1, tuning: Tuning = Tuning()) -> None:
         self._batch = max(1, batch_size)
         self._ramp = self._batch
-        self.most_bytes: float = _MOST_BYTES
+        self._tuning = tuning
+        self.most_bytes: float = tuning.max_call_bytes
         """Most bytes in a call."""
 
-    def size(self, *, service_s: float | None, task_bytes: float, target_s: float = TARGET_CALL_S) -> int:
+    def size(self, *, service_s: float | None, task_bytes: float, target_s: float | None = None) -> int:
         """Return the number of tasks for the next call, which should last ``target_s``."""
+        target_s = target_s or self._tuning.call_target_s
         tasks = self._ramp
         if service_s is not None and service_s > 0:
             tasks = int(min(tasks, target_s / service_s))
@@ -57,44 +46,48 @@ class ChunkSizer:
         """
         if not service_s:
             return self._ramp
-        return int(min(self._ramp, max(1.0, (_LEAST_AT_END_S if are_the_last else _LEAST_CALL_S) / service_s)))
+        least_s = self._tuning.min_call_at_end_s if are_the_last else self._tuning.min_call_s
+        return int(min(self._ramp, max(1.0, least_s / service_s)))
 
-    def learned(self, *, tasks: int, service_s: float, target_s: float = TARGET_CALL_S) -> bool:
+    def learned(self, *, tasks: int, service_s: float, target_s: float | None = None) -> bool:
         """Grow after a call of full size that was short; return whether it has."""
+        target_s = target_s or self._tuning.call_target_s
         if tasks < self._ramp or service_s >= target_s:
             return False
-        growth = min(_MOST_GROWTH, max(2, int(target_s / service_s))) if service_s > 0 else _MOST_GROWTH
-        self._ramp = min(growth * self._ramp, max(_MOST_TASKS, self._batch))
+        growth = self._tuning.max_call_growth
+        if service_s > 0:
+            growth = min(growth, max(2, int(target_s / service_s)))
+        self._ramp = min(growth * self._ramp, max(self._tuning.max_call_tasks, self._batch))
         return True
 
 
-def call_target_s(elapsed_s: float) -> float:
+def call_target_s(elapsed_s: float, tuning: Tuning) -> float:
     """Return how long a call should last, given the time since the first call came back.
 
     Every call costs a worker about two milliseconds. Long calls hide that, but fill and drain the line of steps
     slowly: the longer a run has lasted, and so is going to last, the less that matters.
     """
-    return min(_LONG_TARGET_S, max(TARGET_CALL_S, _TARGET_SHARE * elapsed_s))
+    return min(tuning.long_call_target_s, max(tuning.call_target_s, tuning.call_target_fraction * elapsed_s))
 
 
-def least_behind(size: int, least: int, call_s: float | None) -> int:
+def least_behind(size: int, least: int, call_s: float | None, tuning: Tuning) -> int:
     """Return how many tasks a call must have to be sent behind one that still runs, while more are to come.
 
     Where stages are equally fast, tasks trickle in. Sent at once, they would make small calls, of which each costs a
     worker about two milliseconds; while a long call runs there is time to wait for more of them.
     """
-    if call_s is None or call_s < _LONG_CALL_S:
+    if call_s is None or call_s < tuning.long_call_s:
         return least
-    return max(least, math.ceil(_LEAST_BEHIND * size))
+    return max(least, math.ceil(tuning.min_prefetched_fraction * size))
 
 
-def calls_in_flight(call_s: float | None) -> int:
+def calls_in_flight(call_s: float | None, tuning: Tuning) -> int:
     """Return how many calls a worker has at a time, one of them running.
 
     Waiting for the next call costs a worker a millisecond or two: nothing to a long call, a fifth of a short one.
     """
     if call_s is None:
         return 2
-    if call_s >= _PREFETCH_BELOW_S:
+    if call_s >= tuning.prefetch_limit_s:
         return 1
-    return 2 if call_s >= _SHORT_CALL_S else 4
+    return 2 if call_s >= tuning.short_call_s else 4

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Claims"]
 
-_FEWEST_RESERVED = 8
-_RESERVED_SHARE = 8  # for one in so many of a step's workers a node may be kept free
-
 
 class Claims:
     """Who gives way to whom.
@@ -36,6 +33,7 @@ class Claims:
     def __init__(self, board: Board, waiting_calls: Callable[[StepState], int]) -> None:
         self._steps = board.steps
         self._leases = board.leases
+        self._tuning = board.tuning
         self._waiting_calls = waiting_calls
         least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
         for step in board.steps:
@@ -60,7 +58,8 @@ class Claims:
         if not calls:
             self._leases.unreserve_all(step.index)
             return
-        most = min(calls, max(_FEWEST_RESERVED, step.ready_workers // _RESERVED_SHARE))
+        tuning = self._tuning
+        most = min(calls, max(tuning.min_reserved_nodes, step.ready_workers // tuning.workers_per_reserved_node))
         if self._leases.reservations(step.index) < most:
             for node_id in list(itertools.islice(step.candidates.idle, most)):
                 self._leases.reserve(node_id, step.index)

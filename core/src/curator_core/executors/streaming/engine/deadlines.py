@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Deadlines"]
 
-_INTERVAL_S = 0.2
-_GRACE_S = 1.0  # for what a call needs beside the stages: fetching inputs, storing outputs
-_ATTENTION_S = 1.0  # the driver looks several times a second; of a longer time between two looks, this much counts
-_LOOKS = 4  # at which a call must be overdue: answers that came while nobody looked take a moment to be read
-
 
 @dataclass(slots=True)
 class _Running:
@@ -29,21 +24,20 @@ class _Running:
 class Deadlines:
     """Has workers ended whose running call is overdue.
 
-    A worker begins no further task once a call has lasted ``call_s``, so whatever a call holds, it is overdue when its
-    last batch of tasks must have been. A lost chunk is made again in one piece, however many parts its call was
-    interrupted in: that may take as long as the call did besides, and twice as long each time it was overdue.
+    A worker begins no further task once a call has lasted ``call_limit_s``, so whatever a call holds, it is overdue
+    when its last batch of tasks must have been. A lost chunk is made again in one piece, however many parts its call
+    was interrupted in: that may take as long as the call did besides, and twice as long each time it was overdue.
 
     Only time in which the driver was there to hear of a call counts: while the consumer of the outputs keeps it, or
     while the process is stopped, answers wait unread, and a worker is not to be ended for that.
 
     Args:
         board: The state of the run.
-        call_s: How long a worker goes on taking tasks in a call.
     """
 
-    def __init__(self, board: Board, call_s: float) -> None:
+    def __init__(self, board: Board) -> None:
         self._board = board
-        self._call_s = call_s
+        self._tuning = board.tuning
         self._limited = [step for step in board.steps if step.spec.timeout_s is not None]
         self._looked_s = 0.0
         self._attentive_s = 0.0
@@ -51,9 +45,9 @@ class Deadlines:
 
     def check(self, now: float) -> None:
         """Look for overdue calls, a few times a second."""
-        if not self._limited or now < self._looked_s + _INTERVAL_S:
+        if not self._limited or now < self._looked_s + self._tuning.deadline_interval_s:
             return
-        self._attentive_s += min(now - self._looked_s, _ATTENTION_S)
+        self._attentive_s += min(now - self._looked_s, self._tuning.max_attention_s)
         self._looked_s = now
         known, self._running = self._running, {}
         for step in self._limited:
@@ -64,17 +58,18 @@ class Deadlines:
                 key = (call.call_id, call.started_s)
                 running = known.get(key)
                 if running is None:
-                    begun_s = self._attentive_s - min(now - call.started_s, _INTERVAL_S)
+                    begun_s = self._attentive_s - min(now - call.started_s, self._tuning.deadline_interval_s)
                     running = _Running(begun_s + self._limit_s(step, call))
                 self._running[key] = running
                 if self._attentive_s > running.due_s:
                     running.looks_overdue += 1
-                    if running.looks_overdue == _LOOKS:
+                    if running.looks_overdue == self._tuning.overdue_looks:
                         self._board.actions.append(KillWorker(worker.worker_id, *key))
 
     def _limit_s(self, step: StepState, call: Call) -> float:
         assert step.spec.timeout_s is not None
-        limit_s = self._call_s + _GRACE_S + step.spec.timeout_s * max(1, step.spec.batch_size)
+        limit_s = self._tuning.call_limit_s + self._tuning.deadline_grace_s
+        limit_s += step.spec.timeout_s * max(1, step.spec.batch_size)
         if call.target is None or call.target.made_by is None:
             return limit_s
         return (limit_s + call.target.made_by.service_s) * 2.0**call.timeouts

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Dispatcher"]
 
-_RESUMED_AT_ONCE = 8
-_PARTS_OF_THE_REST = 2  # calls that a worker makes of its share of the last tasks, at least
-_ROUNDS = 3  # calls that the workers on either side of a queue may have waiting in it
-
 
 class Dispatcher:
     """Hands out calls. Works on the board that the scheduler keeps.
@@ -31,6 +27,7 @@ class Dispatcher:
 
     def __init__(self, board: Board, recovery: Recovery) -> None:
         self._board = board
+        self._tuning = board.tuning
         self._recovery = recovery
         self._claims = Claims(board, self._waiting_calls)
         self._backwards = board.steps[::-1]
@@ -85,7 +82,7 @@ class Dispatcher:
 
     def _resume(self, step: StepState, now: float) -> None:
         """Let calls go on that were interrupted, some at a time: those that cannot are put at the end of the line."""
-        for worker in list(itertools.islice(step.suspended.values(), _RESUMED_AT_ONCE)):
+        for worker in list(itertools.islice(step.suspended.values(), self._tuning.resumed_at_once)):
             if not self.has_room_behind(step):
                 return
             if worker.calls:
@@ -159,7 +156,7 @@ class Dispatcher:
             return size
         fair, least = -(-step.queued_tasks // step.working), step.least_size
         if self._board.sources_ended and self._are_the_last(step):
-            fair, least = -(-fair // _PARTS_OF_THE_REST), step.least_at_end
+            fair, least = -(-fair // self._tuning.last_calls), step.least_at_end
         return max(1, min(size, -(-max(fair, least) // batch) * batch))
 
     def _are_the_last(self, step: StepState) -> bool:
@@ -197,9 +194,9 @@ class Dispatcher:
         if not behind.ready_workers:
             return True  # while its workers start, there is nothing better to do than to work ahead
         expected_tasks = behind.queued_tasks + step.expected_tasks
-        if expected_tasks < _ROUNDS * behind.round_tasks:
+        if expected_tasks < self._tuning.queue_rounds * behind.round_tasks:
             return True
-        return expected_tasks < _ROUNDS * step.round_tasks * max(1.0, step.estimate.fan_out)
+        return expected_tasks < self._tuning.queue_rounds * step.round_tasks * max(1.0, step.estimate.fan_out)
 
     def _pull(self) -> None:
         """Ask for more source tasks when the first queue has room."""
@@ -208,7 +205,7 @@ class Dispatcher:
             return
         first = board.steps[0]
         a_round = first.round_tasks
-        room = _ROUNDS * a_round - first.queued_tasks
+        room = self._tuning.queue_rounds * a_round - first.queued_tasks
         if room < max(1, a_round // 2):  # not by ones
             return
         if first.uncommitted_bytes > 0 and first.uncommitted_bytes + first.task_bytes > board.queue_bytes:

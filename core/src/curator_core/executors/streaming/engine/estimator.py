@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections import deque
 from statistics import median
 
-__all__ = ["StepEstimator"]
+from curator_core.executors.streaming.engine.tuning import Tuning
 
-_WEIGHT = 0.08  # of a task
-_KEEP = 0.96  # of what is known about the outputs, from call to call
-_MOST_WEIGHT = 0.2  # of a call
-_WINDOW = 5
-_SHORT_WINDOW = 3  # for calls of several tasks
-_CHANGE = 1.3
+__all__ = ["StepEstimator"]
 
 
 class StepEstimator:
@@ -20,9 +15,13 @@ class StepEstimator:
 
     Service time is an exponentially weighted mean, so that rare slow tasks count for what they cost. When the last few
     calls agree with each other but not with the mean, the speed has changed and the past is dropped.
+
+    Args:
+        tuning: Weights, and when a speed has changed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tuning: Tuning = Tuning()) -> None:
+        self._tuning = tuning
         self.calls = 0
         self.tasks_in = 0
         self.tasks_out = 0
@@ -32,7 +31,7 @@ class StepEstimator:
         """Outputs per input, lately; one before anything is known."""
         self.bytes_per_task = 0.0
         """Average size of all outputs of an input."""
-        self._recent: deque[float] = deque(maxlen=_WINDOW)
+        self._recent: deque[float] = deque(maxlen=tuning.change_window)
         self._inputs = 0.0
         self._outputs = 0.0
         self._bytes = 0.0
@@ -44,9 +43,10 @@ class StepEstimator:
 
     def add(self, *, tasks: int, outputs: int, size_bytes: int, service_s: float) -> None:
         """Learn from a call, or a part of one."""
-        self._inputs = self._inputs * _KEEP + tasks
-        self._outputs = self._outputs * _KEEP + outputs
-        self._bytes = self._bytes * _KEEP + size_bytes
+        tuning = self._tuning
+        self._inputs = self._inputs * tuning.output_memory + tasks
+        self._outputs = self._outputs * tuning.output_memory + outputs
+        self._bytes = self._bytes * tuning.output_memory + size_bytes
         self.tasks_in += tasks
         self.tasks_out += outputs
         if self._inputs:
@@ -64,7 +64,7 @@ class StepEstimator:
         else:
             # The first tasks count alike, so that neither a slow start nor calls of one task, which are mostly what a
             # call costs, linger.
-            weight = max(min(_MOST_WEIGHT, _WEIGHT * tasks), tasks / self.tasks_in)
+            weight = max(min(tuning.max_call_weight, tuning.task_weight * tasks), tasks / self.tasks_in)
             self.service_s += weight * (sample - self.service_s)
 
     def _has_changed(self, sample: float, mean_s: float, tasks: int) -> bool:
@@ -72,16 +72,17 @@ class StepEstimator:
 
         More of them are needed when they have one task each.
         """
-        if mean_s / _CHANGE <= sample <= mean_s * _CHANGE:
+        change = self._tuning.change_factor
+        if mean_s / change <= sample <= mean_s * change:
             return False
-        window = _WINDOW if tasks == 1 else _SHORT_WINDOW
+        window = self._tuning.change_window if tasks == 1 else self._tuning.change_window_of_several
         if len(self._recent) < window:
             return False
         while len(self._recent) > window:
             self._recent.popleft()
         low, high = min(self._recent), max(self._recent)
-        is_off = low > mean_s * _CHANGE or high * _CHANGE < mean_s
-        return is_off and high < low * _CHANGE
+        is_off = low > mean_s * change or high * change < mean_s
+        return is_off and high < low * change
 
     def with_running(self, ages_s: list[float]) -> float | None:
         """Return seconds per task when calls that are still running count with their age.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RoomPlan", "by_size", "make_room", "places_in_turn", "trial_placement", "workers_by_load"]
 
-_NODES_LOOKED_AT = 64
-
 
 def by_size(steps: Iterable[StepState]) -> list[StepState]:
     """Return steps in the order in which their workers are placed: those that hold most first, the small fill gaps."""
@@ -142,7 +140,7 @@ class _Site:
     def clear_node(self, step: StepState, smaller: set[int], plan: RoomPlan) -> str | None:
         """Have workers of one node stopped so that another fits there; take the node where that costs least."""
         best: tuple[tuple[int, int, int], str, list[Worker]] | None = None
-        for node_id in itertools.islice(self._by_load(), _NODES_LOOKED_AT):
+        for node_id in itertools.islice(self._by_load(), self._board.tuning.searched_nodes):
             stops = self._stops(node_id, step, smaller)
             if stops is None:
                 continue

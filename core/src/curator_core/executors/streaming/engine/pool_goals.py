@@ -26,21 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PoolGoals"]
 
-_SMALLEST_GAIN = 1.05
-_SHORTEST_PATIENCE_S = 0.4
-_PATIENCE = 0.25  # of the time a worker takes to start
-_DITHERING = 3
-_HORIZON_S = 30.0
-_USUAL_BOOT_S = 1.0
-_ENOUGH_CALLS = 2
 _SLACK = 1e-6
-_ROUNDING = 0.1  # of a worker; speeds are never known better
-_LATE_S = 2.0
-_LATE = 2.0  # times as long as others take to start
-_WORTH = 2.0  # times its start-up that a worker should be needed for
-_SAMPLE = 64
 _TRIALS_KEPT = 64
-_SHUT_OUT_S = 5.0
 
 
 class PoolGoals:
@@ -53,6 +40,7 @@ class PoolGoals:
 
     def __init__(self, board: Board, has_room_behind: Callable[[StepState], bool]) -> None:
         self._board = board
+        self._tuning = board.tuning
         self._has_room_behind = has_room_behind
         self._pays_since_s: float | None = None
         self._wanted: list[int] = []
@@ -93,7 +81,8 @@ class PoolGoals:
             left = arriving + step.queued_tasks + step.running_calls * step.call_size
             arriving = left * step.estimate.fan_out
             left_s = left * (step.estimate.service_s or 0.0) / max(1, step.live_workers)
-            is_late = step.live_workers >= max(1, step.spec.min_workers) and left_s < _WORTH * _boot_s([step])
+            is_late = step.live_workers >= max(1, step.spec.min_workers)
+            is_late &= left_s < self._tuning.min_use_of_start * self._boot_s([step])
             kept.append(min(goal, step.live_workers) if is_late and step.estimate.service_s else goal)
         return kept
 
@@ -108,10 +97,12 @@ class PoolGoals:
                 step.share = step.crew = None
             # What is there already stays until all speeds are known.
             return [max(share, step.live_workers) for step, share in zip(steps, shares, strict=True)]
-        known = leased_shares([each for each in demands if each is not None], cpus, rate_cap=rate)
+        known = leased_shares(
+            [each for each in demands if each is not None], cpus, headroom=self._tuning.lease_headroom, rate_cap=rate
+        )
         for step, each in zip(steps, known, strict=True):
-            step.share = math.floor(each.busy + _ROUNDING)
-            step.crew = math.ceil(each.busy - _ROUNDING)
+            step.share = math.floor(each.busy + self._tuning.worker_rounding)
+            step.crew = math.ceil(each.busy - self._tuning.worker_rounding)
         return [self._leased_goal(step, each, now) for step, each in zip(steps, known, strict=True)]
 
     def _leased_goal(self, step: StepState, share: LeaseShare, now: float) -> int:
@@ -133,7 +124,7 @@ class PoolGoals:
         if not (is_waiting and has_cpus and (step.leases >= step.ready_workers or self._is_stranded(step))):
             self._short_since_s.pop(step.index, None)
             return False
-        return now - self._short_since_s.setdefault(step.index, now) >= _SHORTEST_PATIENCE_S
+        return now - self._short_since_s.setdefault(step.index, now) >= self._tuning.min_patience_s
 
     def _is_stranded(self, step: StepState) -> bool:
         """Return whether the idle workers of a step are all on nodes that have no CPU for them."""
@@ -147,8 +138,8 @@ class PoolGoals:
             return False
         usual_s = max(each.boot_s or 0.0 for each in self._board.steps)
         asked_s = next(iter(step.workers.values())).asked_s
-        is_late = usual_s > 0 and now - asked_s > max(_LATE_S, _LATE * usual_s)
-        return is_late and self._board.leases.leased < self._board.leases.total
+        late_s = max(self._tuning.late_start_s, self._tuning.late_start_factor * usual_s)
+        return usual_s > 0 and now - asked_s > late_s and self._board.leases.leased < self._board.leases.total
 
     def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:
         most = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
@@ -178,9 +169,12 @@ class PoolGoals:
         if wanted != self._wanted:
             self._wanted, self._wanted_since_s = wanted, now
         is_urgent = throughput(known, current) <= 0
-        patience_s = _patience_s(steps)
+        patience_s = self._patience_s(steps)
         # While several speeds change, so does the best split: wait until it stands, but not forever.
-        is_sure = now - self._wanted_since_s >= patience_s or now - self._pays_since_s >= _DITHERING * patience_s
+        is_sure = (
+            now - self._wanted_since_s >= patience_s
+            or now - self._pays_since_s >= self._tuning.max_hesitations * patience_s
+        )
         return wanted if is_urgent or is_sure else current
 
     def _pays(self, steps: list[StepState], demands: list[Demand], current: list[int], wanted: list[int]) -> bool:
@@ -192,10 +186,10 @@ class PoolGoals:
             return False  # first see what the last change brings: a worker that is ended while it starts is pure loss
         uses_more = sum(wanted) > sum(current)
         moved = sum(max(0, new - old) for new, old in zip(wanted, current, strict=True))
-        boot_s = _boot_s(steps)
+        boot_s = self._boot_s(steps)
         gain = after / before
-        cost = 1.0 + boot_s * moved / max(1, sum(wanted)) / _HORIZON_S
-        return gain > 1.0 + 1e-9 if uses_more else gain > max(_SMALLEST_GAIN, cost)
+        cost = 1.0 + boot_s * moved / max(1, sum(wanted)) / self._tuning.horizon_s
+        return gain > 1.0 + 1e-9 if uses_more else gain > max(self._tuning.min_gain, cost)
 
     def _solve(self, steps: list[StepState], demands: list[Demand]) -> list[int]:
         """Return the best split of the workers that find a place; what fits in sum need not fit on GPUs and nodes."""
@@ -244,7 +238,7 @@ class PoolGoals:
                 self._without_since_s.pop(step.index, None)
             else:
                 self._without_since_s.setdefault(step.index, now)
-        return any(now - self._without_since_s.get(step.index, now) > _SHUT_OUT_S for step in steps)
+        return any(now - self._without_since_s.get(step.index, now) > self._tuning.shut_out_s for step in steps)
 
     def _can_work(self, step: StepState) -> bool:
         return step.has_work and (step.running_calls > 0 or self._has_room_behind(step))
@@ -283,8 +277,8 @@ class PoolGoals:
 
     def _demand(self, step: StepState, now: float) -> Demand | None:
         """Return what a step needs per source task, or None while that is unknown."""
-        ages = [(now - call.started_s) / max(1, call.tasks) for call in _running(step)]
-        if step.estimate.calls < _ENOUGH_CALLS:
+        ages = [(now - call.started_s) / max(1, call.tasks) for call in self._running(step)]
+        if step.estimate.calls < self._tuning.known_after_calls:
             return None
         service_s = step.estimate.with_running(ages if step.estimate.service_s else [])
         if service_s is None:
@@ -296,25 +290,23 @@ class PoolGoals:
         amounts = self._amounts(step) if step.holds else {"cpu": step.spec.cpus}
         return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
 
+    def _running(self, step: StepState) -> list[Call]:
+        """Return what workers are working on: the oldest call of each, of a sample where they are many."""
+        some = itertools.islice(step.workers.values(), self._tuning.sampled_workers)
+        return [next(iter(worker.calls.values())) for worker in some if worker.calls]
+
+    def _boot_s(self, steps: list[StepState]) -> float:
+        usual_s = self._tuning.usual_boot_s
+        return max((step.boot_s or usual_s for step in steps), default=usual_s)
+
+    def _patience_s(self, steps: list[StepState]) -> float:
+        """Return how long a change must look worth it: the dearer a mistake, the surer one has to be."""
+        return max(self._tuning.min_patience_s, self._tuning.patience_fraction * self._boot_s(steps))
+
 
 def _fewest(step: StepState) -> int:
     """Return how many workers a step needs at least."""
     return max(1, step.spec.min_workers)
-
-
-def _running(step: StepState) -> list[Call]:
-    """Return what workers are working on: the oldest call of each, of a sample where they are many."""
-    some = itertools.islice(step.workers.values(), _SAMPLE)
-    return [next(iter(worker.calls.values())) for worker in some if worker.calls]
-
-
-def _boot_s(steps: list[StepState]) -> float:
-    return max((step.boot_s or _USUAL_BOOT_S for step in steps), default=_USUAL_BOOT_S)
-
-
-def _patience_s(steps: list[StepState]) -> float:
-    """Return how long a change must look worth it: speeds waver, and the dearer a mistake, the surer one has to be."""
-    return max(_SHORTEST_PATIENCE_S, _PATIENCE * _boot_s(steps))
 
 
 def _is_changing(step: StepState) -> bool:

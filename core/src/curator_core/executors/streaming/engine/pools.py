@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Pools"]
 
 _log = logging.getLogger(__name__)
-_LATE_START_S = 60.0
 _STEPS_NAMED = 3
 
 
@@ -40,7 +39,8 @@ class Pools:
         # The large ones first, while there is room for them; otherwise in the order in which tasks reach them.
         self._order = [*holding, *(step for step in board.steps if not step.holds)] if self._is_mixed else board.steps
         self._promised: dict[int, set[str]] = {}
-        self._next_warning_s = _LATE_START_S
+        self._warning_s = board.tuning.slow_start_warning_s
+        self._next_warning_s = self._warning_s
 
     def balance(self, now: float) -> None:
         """Decide how many workers there should be; end those that are too many, start those that are missing."""
@@ -70,11 +70,11 @@ class Pools:
                 continue
             starting = [worker for worker in step.workers.values() if worker.phase == "starting"]
             waited_s = max((now - worker.asked_s for worker in starting), default=0.0)
-            if waited_s >= _LATE_START_S:
+            if waited_s >= self._warning_s:
                 late.append(f"{step.spec.name!r} ({len(starting)} of {step.live_workers}, {step.spec.describe()})")
                 longest_s = max(longest_s, waited_s)
         if not late:
-            self._next_warning_s = _LATE_START_S
+            self._next_warning_s = self._warning_s
         elif longest_s >= self._next_warning_s:
             self._next_warning_s = 2 * longest_s
             more = f" and of {len(late) - _STEPS_NAMED} more steps" if len(late) > _STEPS_NAMED else ""

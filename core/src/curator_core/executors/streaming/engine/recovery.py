@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Recovery"]
 
-_PARTS = 16
-
 
 class Recovery:
     """Turns failed calls into retries, smaller calls and quarantine records."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._blame = Blame()
+        self._blame = Blame(board.tuning)
         self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
         self._postponed: dict[int, list[Deliver | GiveUp]] = {}  # until a chunk is made again
         self._replayed: set[int] = set()  # chunks that are being made again
@@ -50,7 +48,7 @@ class Recovery:
         if self._blame.is_guilty(deaths, losses, cause):
             self._give_up(step, call, max(deaths, losses if cause == "between" else 0), cause)
             return
-        for part in _split(call.inputs, _PARTS):
+        for part in _split(call.inputs, self._board.tuning.suspect_parts):
             step.urgent.append(
                 Call(
                     self._board.next_id(),

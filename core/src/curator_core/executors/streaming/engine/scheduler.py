@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import Deliver, StopWorker
 from curator_core.executors.streaming.engine.board import Board
-from curator_core.executors.streaming.engine.chunk_sizing import LONGEST_CALL_S, call_target_s
+from curator_core.executors.streaming.engine.chunk_sizing import call_target_s
 from curator_core.executors.streaming.engine.deadlines import Deadlines
 from curator_core.executors.streaming.engine.dispatcher import Dispatcher
 from curator_core.executors.streaming.engine.model import Call, Chunk, cut
@@ -18,6 +18,7 @@ from curator_core.executors.streaming.engine.pool_goals import PoolGoals
 from curator_core.executors.streaming.engine.pools import Pools
 from curator_core.executors.streaming.engine.recovery import Recovery
 from curator_core.executors.streaming.engine.setup_failures import SetupFailures
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
@@ -28,14 +29,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.model import CallResult, LossCause, Node, StepSpec, Worker
     from curator_core.executors.streaming.engine.step_state import StepState
 
-__all__ = ["REBALANCE_S", "Scheduler"]
-
-REBALANCE_S = 0.2
-_START_DEATHS = 3
-_LATER_START_DEATHS = 20
-_SOON_S = 0.02
-_AIM_AGAIN = 0.1  # of the time so far
-_SETTLING_S = 10.0  # after the first output, pools may still find their size: that is warm-up
+__all__ = ["Scheduler"]
 
 
 class Scheduler:
@@ -48,7 +42,7 @@ class Scheduler:
         is_batch: Whether a step begins only when the one before has finished.
         keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from: needed
             where there is a node besides the driver's. A node that joins switches it on.
-        call_s: How long a worker goes on taking tasks in a call.
+        tuning: The numbers to decide by.
     """
 
     def __init__(
@@ -59,16 +53,22 @@ class Scheduler:
         memory_limit_bytes: float = 1 << 30,
         is_batch: bool = False,
         keep_sources: bool = False,
-        call_s: float = LONGEST_CALL_S,
+        tuning: Tuning = Tuning(),
     ) -> None:
+        self._tuning = tuning
         self.board = Board(
-            steps, nodes, memory_limit_bytes=memory_limit_bytes, is_batch=is_batch, keep_sources=keep_sources
+            steps,
+            nodes,
+            memory_limit_bytes=memory_limit_bytes,
+            is_batch=is_batch,
+            keep_sources=keep_sources,
+            tuning=tuning,
         )
         self._recovery = Recovery(self.board)
         self._dispatcher = Dispatcher(self.board, self._recovery)
         self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
         self._setups = SetupFailures(self.board)
-        self._deadlines = Deadlines(self.board, call_s)
+        self._deadlines = Deadlines(self.board)
         self._next_balance_s = 0.0
         self._balanced_s = -1.0
         self._is_stopping = False
@@ -144,7 +144,7 @@ class Scheduler:
         worker = self.board.workers[worker_id]
         self._pools.ready(worker, now)
         self._setups.succeeded(worker)
-        if self._first_output_s is not None and now - self._first_output_s < _SETTLING_S:
+        if self._first_output_s is not None and now - self._first_output_s < self._tuning.warm_up_s:
             self._begin_measuring(now)
         self.tick(now)
 
@@ -173,7 +173,8 @@ class Scheduler:
         if worker.phase == "starting" and cause != "node":
             step.start_deaths += 1
             # Where one has been set up, it is not the stage's fault that others die: try for longer.
-            if step.start_deaths >= (_START_DEATHS if step.boot_s is None else _LATER_START_DEATHS):
+            tuning = self._tuning
+            if step.start_deaths >= (tuning.max_first_deaths if step.boot_s is None else tuning.max_start_deaths):
                 raise StageError(
                     f"workers of {step.spec.name!r} died {step.start_deaths} times in a row while they were set up",
                     fix="look for out-of-memory kills or crashes of native code in the stage's setup",
@@ -264,13 +265,13 @@ class Scheduler:
 
     def _balance(self, now: float) -> None:
         self._balanced_s = now
-        self._next_balance_s = now + REBALANCE_S
+        self._next_balance_s = now + self._tuning.balance_interval_s
         self._pools.balance(now)
 
     def _aim(self, now: float, elapsed_s: float) -> None:
         """Size calls by how long the run has lasted, the more often the younger it is."""
-        self._next_aim_s = now + min(REBALANCE_S, _AIM_AGAIN * elapsed_s)
-        target_s = call_target_s(elapsed_s)
+        self._next_aim_s = now + min(self._tuning.balance_interval_s, self._tuning.aim_fraction * elapsed_s)
+        target_s = call_target_s(elapsed_s, self._tuning)
         for step in self.board.steps:
             step.aim_for(target_s)
 
@@ -279,7 +280,7 @@ class Scheduler:
         self._setups.review(self.board.steps[worker.step])
         self._pools.start_missing(now)
         # Many workers may end at the same time: decide once for all of them.
-        self._next_balance_s = min(self._next_balance_s, self._balanced_s + _SOON_S)
+        self._next_balance_s = min(self._next_balance_s, self._balanced_s + self._tuning.min_balance_interval_s)
         self.tick(now)
 
     # Calls

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SetupFailures"]
 
-_TRIES_AT_FIRST = 1  # where no worker of the step has ever been set up, it is the stage that fails
-_TRIES = 3
-_TRIES_OF_THE_LAST = 6  # where the step has no worker left
-
 
 @dataclass
 class _Failures:
@@ -61,7 +57,10 @@ class SetupFailures:
         failures = self._by_step.get(step.index)
         if failures is None:
             return
-        tries = _TRIES_AT_FIRST if step.boot_s is None else _TRIES if step.live_workers else _TRIES_OF_THE_LAST
+        tuning = self._board.tuning
+        tries = tuning.setup_tries if step.live_workers else tuning.last_setup_tries
+        if step.boot_s is None:
+            tries = tuning.first_setup_tries
         placement = self._board.placement
         for node_id, each in failures.items():
             if each.rounds >= tries:

@@ -18,16 +18,16 @@ from curator_core.executors.streaming.engine.model import Slice
 if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.leases import Leases
     from curator_core.executors.streaming.engine.model import Call, CallResult, Chunk, StepSpec, Worker
+    from curator_core.executors.streaming.engine.tuning import Tuning
 
 __all__ = ["StepState"]
-
-_ALIKE = 0.95  # tasks that differ by less are not worth another size of calls
 
 
 class StepState:
     """The queue in front of a step and the workers behind it."""
 
-    def __init__(self, index: int, spec: StepSpec, leases: Leases) -> None:
+    def __init__(self, index: int, spec: StepSpec, leases: Leases, tuning: Tuning) -> None:
+        self._tuning = tuning
         self.index = index
         self.spec = spec
         self.holds = bool(spec.held)
@@ -36,8 +36,8 @@ class StepState:
         self.candidates = Candidates(index, spec.cpus, leases)
         self.suspended: dict[int, Worker] = {}  # with a call that waits for room to go on
         self.urgent: deque[Call] = deque()  # suspects and replays: run alone, before anything else
-        self.estimate = StepEstimator()
-        self.sizer = ChunkSizer(spec.batch_size)
+        self.estimate = StepEstimator(tuning)
+        self.sizer = ChunkSizer(spec.batch_size, tuning)
         self.queued_tasks = 0
         self.uncommitted_bytes = 0  # of the tasks queued here or in hand
         self.running_calls = 0
@@ -67,7 +67,7 @@ class StepState:
         """How many calls a worker may have in flight."""
         self.round_tasks = 1
         """How many tasks its workers take if each gets one call."""
-        self._target_s = call_target_s(0.0)
+        self._target_s = call_target_s(0.0, tuning)
         self._sized_s = self._sized_bytes = 0.0  # the tasks that calls are sized for
         self.size_up()
 
@@ -90,7 +90,7 @@ class StepState:
         self.uncommitted_bytes += chunk.size_bytes
         self.queue_peak = max(self.queue_peak, self.queued_tasks)
         self.task_bytes = chunk.task_bytes
-        if self.task_bytes * _ALIKE > self._sized_bytes:
+        if self.task_bytes * self._tuning.size_tolerance > self._sized_bytes:
             self.size_up()
 
     def push_back(self, slices: list[Slice]) -> None:
@@ -142,8 +142,8 @@ class StepState:
         self.least_size = min(size, self.sizer.least(service_s=service_s))
         self.least_at_end = min(size, self.sizer.least(service_s=service_s, are_the_last=True))
         call_s = None if service_s is None else service_s * size
-        self.least_behind = least_behind(size, self.least_size, call_s)
-        self.depth = calls_in_flight(call_s)
+        self.least_behind = least_behind(size, self.least_size, call_s, self._tuning)
+        self.depth = calls_in_flight(call_s, self._tuning)
         self.round_tasks = self.working * max(size, self.spec.batch_size)
 
     def learn(self, call: Call, result: CallResult) -> None:
@@ -159,8 +159,9 @@ class StepState:
         if call.kind == "normal" and result.consumed:
             has_grown = self.sizer.learned(tasks=result.consumed, service_s=result.service_s, target_s=self._target_s)
         service_s = self.estimate.service_s or 0.0
-        is_as_fast = self._sized_s * _ALIKE <= service_s <= self._sized_s / _ALIKE
-        if has_grown or not is_as_fast or self.estimate.bytes_per_task * _ALIKE > self._sized_bytes:
+        tolerance = self._tuning.size_tolerance
+        is_as_fast = self._sized_s * tolerance <= service_s <= self._sized_s / tolerance
+        if has_grown or not is_as_fast or self.estimate.bytes_per_task * tolerance > self._sized_bytes:
             self.size_up()
 
     # Workers

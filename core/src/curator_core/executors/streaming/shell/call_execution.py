@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import EmptyTask
 from curator_core.call.interrupts import reraise_interrupt
-from curator_core.executors.streaming.engine.chunk_sizing import LONGEST_CALL_S
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.shell.breadcrumbs import run_noting
 from curator_core.executors.streaming.shell.chunk_codec import approximate_bytes, encode
 from curator_core.plan.fusion import makes_iterators
@@ -36,8 +36,8 @@ class Budget:
             is fused with one that takes batches.
     """
 
-    seconds: float = LONGEST_CALL_S
-    size_bytes: int = 16 << 20
+    seconds: float = Tuning().call_limit_s
+    size_bytes: int = Tuning().max_part_bytes
 
 
 @dataclass

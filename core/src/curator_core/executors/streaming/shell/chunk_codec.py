@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Payload", "approximate_bytes", "collection_paused", "decode", "encode", "fetch", "keep"]
 
 _LARGE_BYTES = 64 << 10
-_INLINE_BYTES = 64 << 10  # Ray sends arguments of up to 100 KiB along with a call
 _BLOAT = 1.25
 _TINY = frozenset((int, float, bool, type(None)))
 _FIELDS = ("data", "task_id", "dataset_name", "meta")
@@ -69,12 +68,12 @@ def decode(payload: Payload, start: int = 0, stop: int | None = None) -> list[Ta
         return packed[start:stop] if isinstance(packed, list) else _tasks_of(packed, slice(start, stop))
 
 
-def keep(payload: Payload, size_bytes: int) -> Any:
+def keep(payload: Payload, size_bytes: int, *, inline_bytes: int) -> Any:
     """Return a handle that calls can be given: the payload itself where it is small, a reference otherwise.
 
     What a driver puts goes to the object store however small it is, and costs a call twice the time to get from there.
     """
-    return payload if size_bytes <= _INLINE_BYTES else import_ray().put(payload)
+    return payload if size_bytes <= inline_bytes else import_ray().put(payload)
 
 
 def fetch(handle: Any) -> Payload:

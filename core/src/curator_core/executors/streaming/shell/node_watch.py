@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.nodes import list_nodes
+from curator_core.executors.streaming.engine.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.reservation import Reservation
 
 __all__ = ["NodeChanges", "NodeWatch"]
-
-_INTERVAL_S = 2.0
-_PROBE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,22 @@ class NodeWatch:
         reservation: What the run may use of a cluster that it shares; None for a Ray of its own on one machine, where
             nodes cannot come and go.
         ignored: Ids of nodes that are not to be used.
+        tuning: How often to look, and how long to wait for a node.
     """
 
     def __init__(
-        self, known: Iterable[NodeResources], reservation: Reservation | None, *, ignored: Iterable[str] = ()
+        self,
+        known: Iterable[NodeResources],
+        reservation: Reservation | None,
+        *,
+        ignored: Iterable[str] = (),
+        tuning: Tuning = Tuning(),
     ) -> None:
+        self._tuning = tuning
         self._known = {node.node_id for node in known}
         self._reservation = reservation
         self._ignored = set(ignored)
-        self._next_s = _INTERVAL_S
+        self._next_s = tuning.node_interval_s
         self._unreachable: set[str | None] = set()  # since the cluster was asked last
 
     def changes(self, now: float, *, at_once: bool = False) -> NodeChanges:
@@ -64,7 +69,7 @@ class NodeWatch:
         """
         if self._reservation is None or (now < self._next_s and not at_once):
             return NodeChanges()
-        self._next_s = now + _INTERVAL_S
+        self._next_s = now + self._tuning.node_interval_s
         self._unreachable.clear()
         alive = {node.node_id: node for node in list_nodes()}
         left = [node_id for node_id in self._known if node_id not in alive]
@@ -88,7 +93,7 @@ class NodeWatch:
             return False
         address = found["NodeManagerAddress"], found["NodeManagerPort"]
         try:
-            socket.create_connection(address, timeout=_PROBE_S).close()
+            socket.create_connection(address, timeout=self._tuning.node_probe_s).close()
         except OSError:
             self._unreachable.add(node_id)
             return False

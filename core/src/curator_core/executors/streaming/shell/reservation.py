@@ -14,6 +14,7 @@ from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.streaming.engine.model import Node
 from curator_core.executors.streaming.engine.placement import Placement
 from curator_core.executors.streaming.engine.run_share import held_names, run_share
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ __all__ = ["Reservation", "free_part"]
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE_S = 60.0
-_LOOK_ANEW_S = 10.0  # others were faster, and less is free than it was
-_PATIENCE_WITH_ONE_S = 2.0
-_RELEASE_S = 1.5  # what a run had that has just ended comes free within this time
-_SLOW_RELEASE_S = 10.0  # the same on a machine that is busy, where the run could not begin without it
-_LOOK_AGAIN_S = 0.05
 _NODE_LABEL = "ray.io/node-id"
 _taking = threading.Lock()  # runs of one process look and reserve one after the other
 
@@ -47,9 +42,11 @@ class Reservation:
     Args:
         steps: The steps of the run.
         with_cpus: Whether CPUs are reserved. On a Ray of its own they are not: runs of one process share them.
+        tuning: How long to wait for what others have.
     """
 
-    def __init__(self, steps: Sequence[StepSpec], *, with_cpus: bool) -> None:
+    def __init__(self, steps: Sequence[StepSpec], *, with_cpus: bool, tuning: Tuning = Tuning()) -> None:
+        self._tuning = tuning
         self._steps = steps
         self._with_cpus = with_cpus
         self._names = {name for step in steps for name in held_names(step.held)}
@@ -81,11 +78,11 @@ class Reservation:
         if not (self._with_cpus or self._names):
             return list(nodes)
         with _taking:
-            deadline_s = time.monotonic() + _PATIENCE_S
+            deadline_s = time.monotonic() + self._tuning.reserve_patience_s
             left = self._enough_for_each(nodes)
             while left and time.monotonic() < deadline_s:
                 wanted = run_share(self._steps, left, had=self._nodes)
-                got = self._reserve(wanted, min(_LOOK_ANEW_S, deadline_s - time.monotonic()))
+                got = self._reserve(wanted, min(self._tuning.reserve_again_s, deadline_s - time.monotonic()))
                 self._nodes += got
                 refused = {node.node_id for node in wanted} - {node.node_id for node in got}
                 left = self._left([node for node in nodes if node.node_id in refused], _free()) if refused else []
@@ -109,15 +106,15 @@ class Reservation:
 
     def extend(self, node: NodeResources) -> NodeResources:
         """Return a node that has joined with what the run may use of it, reserved where Ray allows it."""
-        deadline_s = time.monotonic() + _RELEASE_S
+        deadline_s = time.monotonic() + self._tuning.release_s
         while True:
             left = free_part(node, _free().get(node.node_id))
             if left.cpus or time.monotonic() > deadline_s:
                 break
-            time.sleep(_LOOK_AGAIN_S)
+            time.sleep(self._tuning.release_look_s)
         [part] = run_share(self._steps, [left], had=self._nodes)
         self._nodes.append(part)
-        self._reserve([part], _PATIENCE_WITH_ONE_S)
+        self._reserve([part], self._tuning.reserve_one_s)
         return part
 
     def make_up(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
@@ -139,7 +136,7 @@ class Reservation:
             if not self._holds_any(part):
                 continue
             after = replace(before, gpus=part.gpus, memory_bytes=part.memory_bytes, custom=part.custom)
-            if self._reserve([replace(after, cpus=0.0)], _PATIENCE_WITH_ONE_S, self._later_groups):
+            if self._reserve([replace(after, cpus=0.0)], self._tuning.reserve_one_s, self._later_groups):
                 self._nodes[self._nodes.index(before)] = after
                 grown.append(after)
         return grown
@@ -160,9 +157,9 @@ class Reservation:
 
     def _enough_for_each(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
         """Return what is free on each node, as soon as it is enough for a worker of each step."""
-        deadline_s = time.monotonic() + _SLOW_RELEASE_S
+        deadline_s = time.monotonic() + self._tuning.slow_release_s
         while True:
-            left = self._left(nodes, _settled(nodes))
+            left = self._left(nodes, _settled(nodes, self._tuning))
             try:
                 self._check_cpus(left)
                 self._check_each(left)
@@ -246,18 +243,18 @@ def free_part(node: NodeResources, free: Mapping[str, float] | None) -> NodeReso
     )
 
 
-def _settled(nodes: Sequence[NodeResources]) -> Free:
+def _settled(nodes: Sequence[NodeResources], tuning: Tuning) -> Free:
     """Return what is free on each node, after a moment in which what a run had that has just ended comes back.
 
     Without it, the second of two runs would get nothing, or little for all its life.
     """
-    deadline_s = time.monotonic() + _RELEASE_S
+    deadline_s = time.monotonic() + tuning.release_s
     while True:
         free = _free()
         is_all_free = all(free_part(node, free.get(node.node_id)) == free_part(node, None) for node in nodes)
         if is_all_free or time.monotonic() > deadline_s:
             return free
-        time.sleep(_LOOK_AGAIN_S)
+        time.sleep(tuning.release_look_s)
 
 
 def _free() -> Free:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import source_id
@@ -20,7 +21,6 @@ from curator_core.executors.streaming.engine.actions import (
     StartWorker,
 )
 from curator_core.executors.streaming.engine.model import CallResult
-from curator_core.executors.streaming.engine.scheduler import REBALANCE_S
 from curator_core.executors.streaming.shell.chunk_codec import decode, fetch, keep
 from curator_core.executors.streaming.shell.losses import Losses
 from curator_core.executors.streaming.shell.source_thread import SourceChunk, SourceThread
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from curator_core.run.state import RunState
 
 __all__ = ["RunLoop"]
-
-_STUCK_S = 10.0
 
 
 class RunLoop:
@@ -79,9 +77,10 @@ class RunLoop:
     ) -> None:
         self._ray = import_ray()
         self._scheduler = scheduler
+        self._tuning = tuning = scheduler.board.tuning
         self._pool = pool
         self._events = events
-        self._source = SourceThread(tasks, keep, events)
+        self._source = SourceThread(tasks, partial(keep, inline_bytes=tuning.inline_bytes), events, tuning)
         self._state = state
         self._steps = steps
         self._on_tick = on_tick
@@ -125,7 +124,7 @@ class RunLoop:
             return False
         if self._stuck_since_s is None:
             self._stuck_since_s = self._now
-        return self._now - self._stuck_since_s > _STUCK_S
+        return self._now - self._stuck_since_s > self._tuning.stuck_s
 
     def close(self) -> None:
         """Stop pulling."""
@@ -136,7 +135,7 @@ class RunLoop:
     def _wait(self) -> None:
         """Wait for one event, then take all that are there; time passes for the scheduler even without any."""
         try:
-            event = self._events.get(timeout=REBALANCE_S)
+            event = self._events.get(timeout=self._tuning.balance_interval_s)
         except queue.Empty:
             self._scheduler.tick(self._now)
             return

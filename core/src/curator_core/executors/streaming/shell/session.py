@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Session", "prepare", "worker_options"]
 
-_STORE_SHARE = 0.25
-
 
 @dataclass
 class Session:
@@ -46,7 +44,6 @@ class Session:
     steps: tuple[Step, ...]
     packed: list[list[PackedStage]]
     policy: ErrorPolicy
-    teardown_s: float = 60.0
 
     @property
     def cpus(self) -> int | None:
@@ -89,18 +86,20 @@ class Session:
         specs = self.specs
         # What is on the driver's own node is lost with the driver only.
         own_node = import_ray().get_runtime_context().get_node_id()
-        limit = settings.memory_limit_bytes or _STORE_SHARE * _store_bytes()
-        budget = Budget(size_bytes=int(min(16 << 20, max(1 << 20, limit / max(1, len(specs)) / 16))))
+        tuning = settings.tuning
+        limit = settings.memory_limit_bytes or tuning.store_fraction * _store_bytes()
+        call_bytes = limit / max(1, len(specs)) / tuning.calls_in_queue
+        budget = Budget(tuning.call_limit_s, int(min(tuning.max_part_bytes, max(tuning.min_part_bytes, call_bytes))))
         scheduler = Scheduler(
             specs,
             [Node.of(each) for each in nodes],
             memory_limit_bytes=limit,
             is_batch=settings.mode == "batch",
             keep_sources=any(node.node_id != own_node for node in nodes),
-            call_s=budget.seconds,
+            tuning=tuning,
         )
         options = worker_options(self.plan, self.steps, self.state, settings, run_id=run_id, budget=budget)
-        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id)
+        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id, tuning=tuning)
 
     def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
         """Write what the scheduler measured to the statistics of the stages."""

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from curator_core.authoring.tasks import Task
+    from curator_core.executors.streaming.engine.tuning import Tuning
 
 __all__ = ["SourceChunk", "SourceThread"]
-
-_PATIENCE_S = 0.02
-_MOST_BYTES = 16 << 20
 
 
 @dataclass(slots=True)
@@ -41,11 +39,17 @@ class SourceThread:
         tasks: The source.
         store: Puts a payload of so many bytes where workers find it, and returns the handle.
         events: Where the chunks go.
+        tuning: How much is stored together, and how long a slow source is waited for.
     """
 
     def __init__(
-        self, tasks: Iterator[Task[Any]], store: Callable[[Any, int], Any], events: queue.SimpleQueue[Any]
+        self,
+        tasks: Iterator[Task[Any]],
+        store: Callable[[Any, int], Any],
+        events: queue.SimpleQueue[Any],
+        tuning: Tuning,
     ) -> None:
+        self._tuning = tuning
         self._tasks = tasks
         self._store = store
         self._events = events
@@ -76,11 +80,11 @@ class SourceThread:
         tasks: list[Task[Any]] = []
         size_bytes = 0
         has_ended = False
-        deadline_s = time.monotonic() + _PATIENCE_S
+        deadline_s = time.monotonic() + self._tuning.source_patience_s
         for task in islice(self._tasks, count):
             tasks.append(task)
             size_bytes += approximate_bytes(task)
-            if size_bytes >= _MOST_BYTES or time.monotonic() > deadline_s:
+            if size_bytes >= self._tuning.source_chunk_bytes or time.monotonic() > deadline_s:
                 break
         else:
             has_ended = len(tasks) < count

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from curator_core.executors.ray.shipping import PackedStage
     from curator_core.executors.streaming.engine.actions import ResumeCall, RunCall, StartWorker
     from curator_core.executors.streaming.engine.model import Call, StepSpec
+    from curator_core.executors.streaming.engine.tuning import Tuning
     from curator_core.executors.streaming.shell.reservation import Reservation
     from curator_core.executors.streaming.shell.worker import WorkerOptions
 
 __all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted", "call_order"]
-
-
-_FEWER_ROWS = 4  # each time a task has run out of memory, its tables are taken in so many times as many parts
 
 
 @dataclass(slots=True)
@@ -74,6 +72,7 @@ class WorkerPool:
         options: What workers have to know, for each step.
         reservation: What the run may use of each node.
         run_id: Number of the run.
+        tuning: In how many parts to take tables that do not fit in memory.
     """
 
     def __init__(
@@ -84,7 +83,10 @@ class WorkerPool:
         options: Sequence[WorkerOptions],
         reservation: Reservation,
         run_id: str,
+        *,
+        tuning: Tuning,
     ) -> None:
+        self._tuning = tuning
         self._ray = import_ray()
         self._events = events
         self._steps = steps
@@ -123,7 +125,7 @@ class WorkerPool:
         """Send a call."""
         call = action.call
         payloads = [each.chunk.handle for each in call.inputs]
-        payload, report = self._actors[action.worker_id].run(call_order(action).pack(), *payloads)
+        payload, report = self._actors[action.worker_id].run(call_order(action, self._tuning).pack(), *payloads)
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))
 
     def resume(self, action: ResumeCall) -> None:
@@ -162,7 +164,7 @@ class WorkerPool:
         answer.future().add_done_callback(lambda future: self._events.put(event(future)))
 
 
-def call_order(action: RunCall) -> CallOrder:
+def call_order(action: RunCall, tuning: Tuning) -> CallOrder:
     """Return what a worker is told to do, beside the payloads of the inputs."""
     call = action.call
     return CallOrder(
@@ -170,7 +172,7 @@ def call_order(action: RunCall) -> CallOrder:
         action.skip,
         action.limit,
         suspect_id=call.call_id if call.is_noted else None,
-        parts=_FEWER_ROWS ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
+        parts=tuning.memory_parts ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
         drops_suspended=action.drops_suspended,
     )
 

@@ -22,9 +22,9 @@ from curator_core.executors.streaming.engine.actions import (
     StartWorker,
     StopWorker,
 )
-from curator_core.executors.streaming.engine.chunk_sizing import LONGEST_CALL_S
 from curator_core.executors.streaming.engine.model import CallResult
-from curator_core.executors.streaming.engine.scheduler import REBALANCE_S, Scheduler
+from curator_core.executors.streaming.engine.scheduler import Scheduler
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.executors.streaming.simulate.start_contention import StartingNode
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Simulation:
         latency_s: From a worker to the scheduler and back.
         overhead_s: What a call costs its worker beside the work itself.
         starts_at_once: Workers that a node can start at full speed at a time; more slow each other down.
+        tuning: The numbers that the scheduler decides by.
         options: Further arguments of the scheduler.
     """
 
@@ -132,9 +133,11 @@ class Simulation:
         latency_s: float = 0.002,
         overhead_s: float = 0.0,
         starts_at_once: float = math.inf,
+        tuning: Tuning = Tuning(),
         **options: Any,
     ) -> None:
-        self.scheduler = Scheduler(steps, nodes, **options)
+        self.scheduler = Scheduler(steps, nodes, tuning=tuning, **options)
+        self._tuning = tuning
         self._models = models
         self._left = tasks
         self._latency_s = latency_s
@@ -182,7 +185,7 @@ class Simulation:
 
     def _tick(self) -> None:
         self._tell(self.scheduler.tick)
-        self._later(REBALANCE_S, self._tick)
+        self._later(self._tuning.balance_interval_s, self._tick)
 
     def _tell(self, event: Callable[..., None], *arguments: Any) -> None:
         """Tell the scheduler something, on the clock, and carry out what it asks for."""
@@ -260,8 +263,9 @@ class Simulation:
         if model.spread:
             each_s *= 1.0 + model.spread * (2.0 * self._random() - 1.0)
         consumed = call.tasks
-        if consumed * each_s > LONGEST_CALL_S:
-            consumed = min(consumed, max(1, math.ceil(LONGEST_CALL_S / each_s)))
+        limit_s = self._tuning.call_limit_s
+        if consumed * each_s > limit_s:
+            consumed = min(consumed, max(1, math.ceil(limit_s / each_s)))
         service_s = consumed * each_s
         self._calls[call.step] += 1
         dies = self._calls[call.step] in model.deadly
