@@ -1,1 +1,1 @@
-"""Quarantine of a run: where records are kept, and how they are settled once retried."""
+"""Quarantine of a run: where records are kept, and how they are resolved by a retry."""
