@@ -36,16 +36,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        status = _dispatch(arguments)
-        sys.stdout.flush()  # here, where a reader that went away can still be met
+        try:
+            status = _dispatch(arguments)
+        except SystemExit as stop:  # argparse ends this way, after saying why
+            status = _status_of(stop)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a reader that went away can still be met
     except BrokenPipeError:
         _drop_output()
         return exit_codes.FAILED
-    except SystemExit as stop:  # argparse ends this way, after saying why
-        return stop.code if isinstance(stop.code, int) else exit_codes.OK if stop.code is None else exit_codes.FAILED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last border: a user never meets a traceback
         return report_failure(error, with_traceback=wants_traceback(flag="--traceback" in arguments))
     return status
+
+
+def _status_of(stop: SystemExit) -> int:
+    if stop.code is None:
+        return exit_codes.OK
+    return stop.code if isinstance(stop.code, int) else exit_codes.FAILED
 
 
 def _dispatch(arguments: list[str]) -> int:

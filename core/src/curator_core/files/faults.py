@@ -49,6 +49,8 @@ def fault_point(name: str) -> None:
 
 def is_hooked() -> bool:
     """Return whether a hook is installed, for code that must do something more to make a point meaningful."""
+    if _hook is _first_point:
+        _read_environment()
     return _hook is not None
 
 
@@ -103,4 +105,15 @@ def _act(action: str, name: str) -> None:
     raise OSError(errno.ENOSPC, f"No space left on device (injected at {name})")
 
 
-_hook: Hook | None = parse_faults(os.environ.get(FAULTS_VARIABLE, ""))
+def _read_environment() -> None:
+    global _hook  # noqa: PLW0603 - as above
+    _hook = parse_faults(os.environ.get(FAULTS_VARIABLE, ""))
+
+
+def _first_point(name: str) -> None:
+    """Stand for the hook until a point is come to: importing reads nothing."""
+    _read_environment()
+    fault_point(name)
+
+
+_hook: Hook | None = _first_point
