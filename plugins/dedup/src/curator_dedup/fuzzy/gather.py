@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, remove_files
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, part_name, remove_parts
 from curator_dedup.arrays import load_array, places_of
 from curator_dedup.matching.keyed_documents import text_column
 from curator_dedup.numbering import DocumentNumbers
@@ -63,7 +63,7 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
             return None
         texts = text_column(task, self.content_field).cast(pa.large_string()).take(pa.array(places))
         table = pa.table({"document": numbers[places], "text": texts})
-        path = f"{self.path}/candidates/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/candidates/{part_name(task.task_id, '.parquet')}"
         part = np.asarray(self._parts[found])
         size = write_shuffled(table, part, path, partitions=self.parts, metadata={})
         meta = {"rows": len(part), "bytes": size, "parts": np.unique(part).tolist()}
@@ -71,4 +71,4 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the candidates of source tasks."""
-        remove_files(f"{self.path}/candidates", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/candidates", sources, only_torn=only_torn)

@@ -18,7 +18,8 @@ from curator_core.sdk import (
     column_bytes,
     make_folder,
     open_filesystem,
-    remove_files,
+    part_name,
+    remove_parts,
 )
 from curator_dedup.arrays import load_array
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
@@ -97,10 +98,10 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         similarity = similarity_of_pairs(column, self.scheme, *places)
         pairs = pl.DataFrame({"first": first, "second": second, "similarity": similarity})
         pairs = pairs.filter(pl.col("similarity") >= self.threshold)
-        path = f"{self.path}/verified/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/verified/{part_name(task.task_id, '.parquet')}"
         size = write_pairs(pairs.to_arrow(), path)
         return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the pairs of parts."""
-        remove_files(f"{self.path}/verified", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/verified", sources, only_torn=only_torn)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, part_name, remove_parts
 from curator_dedup.matching.find_pairs import first_numbers
 from curator_dedup.shuffle_file import read_partition
 from curator_table import write_parquet
@@ -48,13 +48,13 @@ class FindRepeats(ProcessingStage[FileGroupTask, FileGroupTask]):
     def process(self, task: FileGroupTask) -> FileGroupTask:
         """Write the lines of a partition."""
         repeats = self._repeats(task)
-        path = f"{self.path}/repeats/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/repeats/{part_name(task.task_id, '.parquet')}"
         size = write_parquet(repeats.to_arrow(), path)
         return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(repeats), "bytes": size})
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the lines of partitions."""
-        remove_files(f"{self.path}/repeats", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/repeats", sources, only_torn=only_torn)
 
     def _repeats(self, task: FileGroupTask) -> pl.DataFrame:
         from curator_dedup.kernels.edges import repeated

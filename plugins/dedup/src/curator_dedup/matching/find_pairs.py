@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
+from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, part_name, remove_parts
 from curator_dedup.held_keys import KeyRecords
 from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import PairRule, pairs_with_a_key
@@ -81,7 +81,7 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
     def process(self, task: FileGroupTask) -> FileGroupTask:
         """Write the pairs of a partition."""
         pairs = self._pairs(task)
-        path = f"{self.path}/pairs/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/pairs/{part_name(task.task_id, '.parquet')}"
         size = self.write(pairs, path)
         return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
 
@@ -94,7 +94,7 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the pairs of partitions."""
-        remove_files(f"{self.path}/pairs", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/pairs", sources, only_torn=only_torn)
 
     def _pairs(self, task: FileGroupTask) -> Any:
         batches = [(self._first[piece.path], _records(piece)) for piece in task.data]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, remove_files
+from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, part_name, remove_parts
 from curator_dedup.arrays import load_array
 from curator_dedup.numbering import DocumentNumbers
 from curator_dedup.semantic.vectors import unit_vectors
@@ -77,7 +77,7 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
                 "vector": pa.FixedSizeListArray.from_arrays(values, vectors.shape[1]),
             }
         )
-        path = f"{self.path}/clusters/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/clusters/{part_name(task.task_id, '.parquet')}"
         partition = clusters % self.partitions
         size = write_shuffled(table, partition, path, partitions=self.partitions, metadata={})
         meta = {"rows": table.num_rows, "bytes": size}
@@ -85,7 +85,7 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the vectors of source tasks."""
-        remove_files(f"{self.path}/clusters", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/clusters", sources, only_torn=only_torn)
 
     def _assign(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         import torch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
+from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, part_name, remove_parts
 from curator_dedup.arrays import load_array
 from curator_dedup.semantic.vectors import drawn
 from curator_dedup.shuffle_file import partition_tasks, read_partition
@@ -82,14 +82,14 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
             if found
             else (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
         )
-        path = f"{self.path}/partners/part-{task.task_id.replace('/', '-')}.parquet"
+        path = f"{self.path}/partners/{part_name(task.task_id, '.parquet')}"
         table = pa.table({"document": document, "partner": partner, "similarity": similarity.astype(np.float64)})
         size = write_parquet(table, path)
         return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(document), "bytes": size})
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the partners of partitions."""
-        remove_files(f"{self.path}/partners", sources, prefix="part-", only_torn=only_torn)
+        remove_parts(f"{self.path}/partners", sources, only_torn=only_torn)
 
     def _partners(self, tables: list[pa.Table]) -> tuple[Any, Any, Any]:
         import torch
