@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_dedup.arrays import places_of
 from curator_dedup.fuzzy.verification import plan_verification
 from curator_dedup.kernels.edges import candidate_edges, linked_edges, repeated
 from curator_dedup.matching.clusters import components, make_clusters
+from curator_dedup.numbering import places_of
 from curator_dedup.semantic.decide import clusters_of_partners
 
 GRAPHS = st.integers(1, 30).flatmap(

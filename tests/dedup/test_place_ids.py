@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from curator_dedup import ExactDeduplicationWorkflow
-from curator_dedup.arrays import save_array
+from curator_dedup.cache_files import save_array
 from curator_dedup.matching import place_ids
 from curator_dedup.matching.place_ids import PlaceIds
 from curator_dedup.numbering import Numbering

@@ -68,7 +68,6 @@ from curator_core.cli.terminal import print_message as print_message
 from curator_core.executors.base import Executor as Executor
 from curator_core.files.atomic import atomic_output as atomic_output
 from curator_core.files.atomic import make_folder as make_folder
-from curator_core.files.atomic import remove_files as remove_files
 from curator_core.files.compression import COMPRESSED_EXTENSIONS as COMPRESSED_EXTENSIONS
 from curator_core.files.compression import Compression as Compression
 from curator_core.files.compression import compression_of as compression_of
@@ -88,6 +87,9 @@ from curator_core.files.listed_size import ListedSize as ListedSize
 from curator_core.files.locations import check_allowed_locations as check_allowed_locations
 from curator_core.files.locations import check_location as check_location
 from curator_core.files.locations import is_below as is_below
+from curator_core.files.parts import part_name as part_name
+from curator_core.files.parts import remove_files as remove_files
+from curator_core.files.parts import remove_parts as remove_parts
 from curator_core.files.paths import FileEntry as FileEntry
 from curator_core.files.paths import list_files as list_files
 from curator_core.parameters.params import build_stage as build_stage

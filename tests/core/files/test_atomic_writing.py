@@ -6,7 +6,6 @@ import decimal
 import errno
 import os
 
-import fsspec
 import orjson
 import pyarrow as pa
 import pytest
@@ -14,20 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curator_core.authoring.tasks import FileSlice
-from curator_core.files.atomic import atomic_output, remove_files
+from curator_core.files.atomic import atomic_output
 from curator_core.values.errors import StageError
 from curator_table import read_jsonl, write_arrow, write_csv, write_jsonl, write_parquet
 
 TABLE = pa.table({"text": ["one", "two"], "n": [1, 2]})
 WRITERS = {"jsonl": write_jsonl, "parquet": write_parquet, "csv": write_csv, "arrow": write_arrow}
-
-
-@pytest.fixture
-def memory():
-    filesystem = fsspec.filesystem("memory")
-    filesystem.store.clear()
-    yield filesystem
-    filesystem.store.clear()
 
 
 def test_a_failure_leaves_nothing_and_keeps_the_old_file(tmp_path):
@@ -105,34 +96,6 @@ def test_remote_output_appears_whole_or_not_at_all(memory, kind):
     with pytest.raises(RuntimeError):
         fail_half_way()
     assert not memory.exists("/out/b")
-
-
-OURS = ["part-3f2a.jsonl", "part-3f2a-0.csv.gz", "part-3f2a-10-2.arrow", "part-7.parquet"]
-TORN = [".part-3f2a-0.jsonl.tmp-17-beef", ".part-7.parquet.tmp-1-0"]
-OTHERS = [
-    "part-3f2ab.jsonl",
-    "part-3f2a-final.jsonl",
-    "part-3f2ax2.jsonl",
-    "part-77.parquet",
-    "3f2a.jsonl",
-    ".part-9.jsonl.tmp-17-beef",
-    ".part-3f2a.jsonl.swp",
-    "notes.txt",
-]
-
-
-@pytest.mark.parametrize("place", ["local", "memory"])
-@pytest.mark.parametrize("only_torn", [True, False])
-def test_only_files_of_the_given_sources_are_removed(tmp_path, memory, place, only_torn):
-    folder = str(tmp_path) if place == "local" else "memory://out"
-    filesystem, inner = fsspec.core.url_to_fs(folder)
-    for name in OURS + TORN + OTHERS:
-        filesystem.pipe_file(f"{inner}/{name}", b"x")
-    removed = remove_files(folder, {"part-3f2a", "part-7"}, only_torn=only_torn)
-    assert sorted(path.rpartition("/")[2] for path in removed) == sorted(TORN if only_torn else OURS + TORN)
-    left = {path.rpartition("/")[2] for path in filesystem.ls(inner, detail=False)}
-    assert left == set(OTHERS + (OURS if only_torn else []))
-    assert remove_files(f"{folder}/not-there", {"part-7"}) == []
 
 
 def written(tmp_path, array, **options):

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
-from curator_core.files.atomic import belongs
+from curator_core.authoring.folder_writer import FolderWriter
 from curator_core.files.filesystems import names_in, open_filesystem
 from curator_core.files.local_files import is_hidden
+from curator_core.files.parts import PART_PREFIX, is_part_of
 from curator_core.values.errors import ConfigError, OutputError
 from curator_core.values.source_ids import DigestSet, digest_of
 
@@ -137,7 +137,7 @@ def _foreign_files(
             is_data = name.lower().endswith(extensions) if extensions else is_part
             if not is_data or is_hidden(name) or digest_of(name) in written:
                 continue
-            if belongs(name, sources, PART_PREFIX):
+            if is_part_of(name, sources):
                 continue
             if is_part and takes_parts:
                 foreign.parts.append(name)

@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.authoring.tasks import FileGroupTask, FileSlice, TableBatch
-from curator_core.files.atomic import make_folder, remove_files
+from curator_core.files.atomic import make_folder
 from curator_core.files.filesystems import is_local, open_filesystem
+from curator_core.files.parts import part_name, remove_parts
 from curator_core.values.errors import ConfigError, StageError
-from curator_core.values.source_ids import SourceIds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from curator_core.authoring.stage import NodeInfo, WorkerInfo
 
-__all__ = ["PART_PREFIX", "FolderWriter"]
-
-PART_PREFIX = "part-"
-"""What the names of all files begin with that writers make."""
+__all__ = ["FolderWriter"]
 
 
 @dataclass
@@ -66,7 +63,7 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
                 f"stage {self.name!r} names files after tasks, and this task has no id",
                 fix="run it in a pipeline, or give the task a task_id",
             )
-        return f"{PART_PREFIX}{task_id.replace('/', '-')}"
+        return part_name(task_id)
 
     def written(self, task: TableBatch, sizes: Mapping[str, int], *, rows: int) -> FileGroupTask:
         """Return the task that names the files written for ``task``; its ``meta`` has ``rows`` and ``bytes``.
@@ -93,9 +90,7 @@ class FolderWriter(ProcessingStage[TableBatch, FileGroupTask]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the files of source tasks from the output folder."""
-        if not isinstance(sources, SourceIds):  # those have no slashes, and may be too many to copy
-            sources = {source.replace("/", "-") for source in sources if source}
-        remove_files(self.path, sources, prefix=PART_PREFIX, only_torn=only_torn)
+        remove_parts(self.path, sources, only_torn=only_torn)
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the output folder can be written to.

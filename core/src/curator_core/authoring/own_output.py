@@ -6,9 +6,10 @@ import os
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from curator_core.authoring.folder_writer import PART_PREFIX, FolderWriter
+from curator_core.authoring.folder_writer import FolderWriter
 from curator_core.authoring.list_files import ListFiles
 from curator_core.files.filesystems import is_local, open_filesystem
+from curator_core.files.parts import PART_PREFIX
 from curator_core.files.paths import would_list
 from curator_core.values.errors import ConfigError
 

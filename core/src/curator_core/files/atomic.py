@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import tempfile
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from curator_core.files.faults import fault_point, is_hooked
-from curator_core.files.filesystems import is_local, is_transient, names_in, open_filesystem, protocols
+from curator_core.files.filesystems import is_local, is_transient, open_filesystem, protocols
 from curator_core.values.errors import OutputError, StageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
+    from collections.abc import Callable, Iterator
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["atomic_output", "belongs", "guard_commits", "make_folder", "remove_files", "sync_folder"]
+__all__ = ["atomic_output", "guard_commits", "make_folder", "sync_folder", "torn_name"]
 
 _ONE_REQUEST_BYTES = 64 * 2**20
 _TEMPORARY = ".tmp-"
-_BELOW = re.compile(r"[0-9]+|q[0-9a-f]+")
-"""What ids of tasks have below that of their source: the number of a child, or a retried record."""
 _RENAMING_PROTOCOLS = frozenset({"sftp", "ssh", "hdfs", "arrow_hdfs", "webhdfs", "smb", "ftp", "dbfs"})
 """Filesystems on which an upload becomes visible while it grows; on object stores it appears when it is complete."""
 
@@ -87,55 +83,13 @@ def make_folder(path: str) -> None:
         ) from error
 
 
-def remove_files(folder: str, stems: Collection[str], *, prefix: str = "", only_torn: bool = False) -> list[str]:
-    """Remove the files that were written for some stems, ``STEM.…`` and ``STEM-…``, with what is left of torn writes.
+def torn_name(name: str) -> str:
+    """Return the name that a temporary file was to get, or nothing if it is no temporary file.
 
-    Nothing else in the folder is touched, so that several runs may share it.
-
-    Args:
-        folder: Output folder or URL; one that is not there has nothing to remove.
-        stems: What the names begin with; a set of any kind is looked into, not copied.
-        prefix: What comes before each of the stems.
-        only_torn: Remove only temporary files that a killed process has left.
-
-    Returns:
-        The paths removed.
+    >>> torn_name(".part-3f2a.jsonl.tmp-17-beef"), torn_name("part-3f2a.jsonl")
+    ('part-3f2a.jsonl', '')
     """
-    if not stems:
-        return []
-    filesystem, inner = open_filesystem(folder)
-    wanted = stems if isinstance(stems, AbstractSet) else frozenset(stems)
-    removed = []
-    try:
-        for name in names_in(folder):
-            is_torn = name.startswith(".") and _TEMPORARY in name
-            whole = name[1:].partition(_TEMPORARY)[0] if is_torn else name
-            if (is_torn or not only_torn) and belongs(whole, wanted, prefix):
-                removed.append(posixpath.join(inner, name))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    for path in removed:
-        with suppress(FileNotFoundError):  # by a process that has only just died
-            filesystem.rm_file(path)
-    if removed and is_local(filesystem):
-        sync_folder(Path(inner))
-    return removed
-
-
-def belongs(name: str, stems: Container[str], prefix: str = "") -> bool:
-    """Return whether a name is a stem with an extension, or with ids of children or of retried rows in between.
-
-    >>> belongs("part-3f2a-0-2.jsonl.gz", frozenset({"part-3f2a"})), belongs("part-3f2a.csv", frozenset({"part-3f"}))
-    (True, False)
-    >>> belongs("part-3f2a-0-q1b05.jsonl", frozenset({"part-3f2a"}))
-    True
-    """
-    stem = name.partition(".")[0]
-    while not stem.startswith(prefix) or stem[len(prefix) :] not in stems:
-        stem, dash, last = stem.rpartition("-")
-        if not dash or not _BELOW.fullmatch(last):
-            return False
-    return True
+    return name[1:].partition(_TEMPORARY)[0] if name.startswith(".") and _TEMPORARY in name else ""
 
 
 def _hidden_name(name: str) -> str:

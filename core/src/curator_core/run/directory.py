@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.files.atomic import atomic_output, remove_files
+from curator_core.files.atomic import atomic_output
+from curator_core.files.parts import part_name, remove_parts
 from curator_core.files.private_folders import make_private_folder
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.redaction import redact, redact_values
@@ -104,7 +105,7 @@ class RunDirectory:
         folder = self.path / "dropped" / stage
         make_private_folder(self.path / "dropped")
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_output(str(folder / f"part-{task_id.replace('/', '-')}.parquet")) as file:
+        with atomic_output(str(folder / part_name(task_id, ".parquet"))) as file:
             pq.write_table(table, file, write_page_checksum=True, compression="zstd")
 
     def rename_dropped(self, named_today: Callable[[str], str]) -> None:
@@ -117,7 +118,7 @@ class RunDirectory:
     def remove_dropped(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the dropped rows of source tasks."""
         for folder in (self.path / "dropped").glob("*/"):
-            remove_files(str(folder), sources, prefix="part-", only_torn=only_torn)
+            remove_parts(str(folder), sources, only_torn=only_torn)
 
     def _replace(self, name: str, text: str) -> None:
         with atomic_output(str(self.path / name)) as file:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, DataError, atomic_output, open_filesystem
-from curator_dedup.arrays import load_array, save_array
+from curator_dedup.cache_files import load_array, save_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import TableBatch
 
-__all__ = ["Batch", "DocumentNumbers", "Numbering", "number_documents"]
+__all__ = ["Batch", "DocumentNumbers", "Numbering", "first_numbers", "number_documents", "places_of"]
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,34 @@ class DocumentNumbers:
             numbers[at : at + count] = self._start + begin + found
             at += count
         return numbers
+
+
+def first_numbers(numberings: list[str]) -> dict[str, int]:
+    """Return the number of the first document of every batch, by its keys file; corpora follow each other."""
+    first: dict[str, int] = {}
+    start = 0
+    for path in numberings:
+        numbering = Numbering.read(path)
+        first |= {batch.keys: start + batch.first for batch in numbering.batches}
+        start += numbering.documents
+    return first
+
+
+def places_of(chosen: NDArray[Any], numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return where chosen numbers come among others: the places among the others, and those among the chosen.
+
+    >>> places_of(np.array([2, 5, 5, 9]), np.array([7, 5, 2]))
+    (array([1, 1, 2]), array([1, 2, 0]))
+
+    Args:
+        chosen: Sorted; a number may come several times.
+        numbers: The others, in any order.
+    """
+    begins = np.searchsorted(chosen, numbers, side="left")
+    counts = np.searchsorted(chosen, numbers, side="right") - begins
+    places = np.repeat(np.arange(len(numbers)), counts)
+    steps = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return places, begins[places] + steps
 
 
 def _runs(column: pa.ChunkedArray) -> list[tuple[str, int]]:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, remove_files
-from curator_dedup.arrays import load_array, places_of
+from curator_core.sdk import TableBatch
+from curator_dedup.cache_files import PartWriter, load_array
 from curator_dedup.matching.keyed_documents import text_column
-from curator_dedup.numbering import DocumentNumbers
+from curator_dedup.numbering import DocumentNumbers, places_of
 from curator_dedup.shuffle_file import write_shuffled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["GatherCandidates"]
 
 
 @dataclass
-class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
+class GatherCandidates(PartWriter[TableBatch]):
     """Write the texts that are to be compared, those of each part together.
 
     Args:
@@ -34,28 +32,24 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
         start: Number of the corpus's first document, where another comes before it.
     """
 
-    path: str
     numbering: str
     content_field: str = "text"
     parts: int = 1
     start: int = 0
 
     name = "dedup.gather"
-    thread_safe: ClassVar[bool] = True
+    folder = "candidates"
 
     def inputs(self) -> Columns:
         return [self.content_field]
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        make_folder(f"{self.path}/candidates")
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        make_folder(f"{self.path}/candidates")
+    def setup(self, worker: WorkerInfo) -> None:
+        super().setup(worker)
         self._numbers = DocumentNumbers(self.numbering, self.start)
         self._documents = load_array(f"{self.path}/wanted-documents.npy")
         self._parts = load_array(f"{self.path}/wanted-parts.npy")
 
-    def process(self, task: TableBatch) -> FileGroupTask | None:
+    def write_part(self, task: TableBatch, path: str) -> dict[str, Any] | None:
         """Write the candidates of a batch; None where it has none."""
         numbers = self._numbers.of(task)
         places, found = places_of(self._documents, numbers)
@@ -63,12 +57,6 @@ class GatherCandidates(ProcessingStage[TableBatch, FileGroupTask]):
             return None
         texts = text_column(task, self.content_field).cast(pa.large_string()).take(pa.array(places))
         table = pa.table({"document": numbers[places], "text": texts})
-        path = f"{self.path}/candidates/part-{task.task_id.replace('/', '-')}.parquet"
         part = np.asarray(self._parts[found])
         size = write_shuffled(table, part, path, partitions=self.parts, metadata={})
-        meta = {"rows": len(part), "bytes": size, "parts": np.unique(part).tolist()}
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta=meta)
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the candidates of source tasks."""
-        remove_files(f"{self.path}/candidates", sources, prefix="part-", only_torn=only_torn)
+        return {"rows": len(part), "bytes": size, "parts": np.unique(part).tolist()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,18 +16,16 @@ from curator_core.sdk import (
     FileSlice,
     ProcessingStage,
     column_bytes,
-    make_folder,
     open_filesystem,
-    remove_files,
 )
-from curator_dedup.arrays import load_array
+from curator_dedup.cache_files import PartWriter, load_array
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
 from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.shuffle_file import read_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from curator_core.sdk import NodeInfo, WorkerInfo
 
@@ -56,7 +54,7 @@ class ListCandidates(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 @dataclass
-class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
+class VerifyPairs(PartWriter[FileGroupTask]):
     """Write the pairs of a part that are similar enough, with their similarity.
 
     Args:
@@ -65,26 +63,25 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         threshold: Least Jaccard similarity of duplicates.
     """
 
-    path: str
     scheme: MinhashScheme = field(default=MinhashScheme())
     threshold: float = 0.8
 
     name = "dedup.verify"
-    thread_safe: ClassVar[bool] = True
+    folder = "verified"
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+    def setup_on_node(self, node: NodeInfo) -> None:
         from curator_dedup.kernels.compiling import compile_once
 
-        make_folder(f"{self.path}/verified")
+        super().setup_on_node(node)
         sample, place = column_bytes(pa.array(["a text"])), np.zeros(1, np.int64)
         compile_once("verification", lambda: similarity_of_pairs(sample, self.scheme, place, place))
 
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        make_folder(f"{self.path}/verified")
+    def setup(self, worker: WorkerInfo) -> None:
+        super().setup(worker)
         self._pairs = [load_array(f"{self.path}/candidate-{name}.npy") for name in ("first", "second")]
         self._begins = load_array(f"{self.path}/candidate-begins.npy")
 
-    def process(self, task: FileGroupTask) -> FileGroupTask:
+    def write_part(self, task: FileGroupTask, path: str) -> dict[str, Any]:
         """Compare the pairs of a part."""
         part = task.meta["part"]
         span = slice(self._begins[part], self._begins[part + 1])
@@ -97,10 +94,4 @@ class VerifyPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         similarity = similarity_of_pairs(column, self.scheme, *places)
         pairs = pl.DataFrame({"first": first, "second": second, "similarity": similarity})
         pairs = pairs.filter(pl.col("similarity") >= self.threshold)
-        path = f"{self.path}/verified/part-{task.task_id.replace('/', '-')}.parquet"
-        size = write_pairs(pairs.to_arrow(), path)
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the pairs of parts."""
-        remove_files(f"{self.path}/verified", sources, prefix="part-", only_torn=only_torn)
+        return {"rows": len(pairs), "bytes": write_pairs(pairs.to_arrow(), path)}

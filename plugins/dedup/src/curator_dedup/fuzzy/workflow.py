@@ -17,7 +17,7 @@ from curator_core.sdk import (
     atomic_output,
     make_folder,
 )
-from curator_dedup.arrays import save_array
+from curator_dedup.cache_files import read_columns, save_array
 from curator_dedup.corpus import Corpus
 from curator_dedup.fuzzy.corpus_texts import CorpusTexts
 from curator_dedup.fuzzy.gather import GatherCandidates
@@ -26,7 +26,7 @@ from curator_dedup.fuzzy.verify import ListCandidates, VerifyPairs
 from curator_dedup.fuzzy.verify_in_memory import similarity_in_memory
 from curator_dedup.fuzzy.write_signatures import WriteBands
 from curator_dedup.matching.clusters import components
-from curator_dedup.matching.decisions import document_column, read_columns
+from curator_dedup.matching.decisions import document_column
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import unique_pairs

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
-from curator_dedup.matching.find_pairs import first_numbers
+from curator_core.sdk import FileGroupTask
+from curator_dedup.cache_files import PartWriter
+from curator_dedup.numbering import first_numbers
 from curator_dedup.shuffle_file import read_partition
 from curator_table import write_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from curator_core.sdk import NodeInfo, WorkerInfo
+    from curator_core.sdk import WorkerInfo
 
 __all__ = ["FindRepeats"]
 
 
 @dataclass
-class FindRepeats(ProcessingStage[FileGroupTask, FileGroupTask]):
+class FindRepeats(PartWriter[FileGroupTask]):
     """Write the lines to remove: document and number of the line.
 
     Args:
@@ -31,30 +30,20 @@ class FindRepeats(ProcessingStage[FileGroupTask, FileGroupTask]):
         max_copies: How many copies of a line may stay, the first ones of the input.
     """
 
-    path: str
     numberings: list[str] = field(default_factory=list)
     max_copies: int = 1
 
     name = "dedup.find_repeats"
-    thread_safe: ClassVar[bool] = True
+    folder = "repeats"
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        make_folder(f"{self.path}/repeats")
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        make_folder(f"{self.path}/repeats")
+    def setup(self, worker: WorkerInfo) -> None:
+        super().setup(worker)
         self._first = first_numbers(self.numberings)
 
-    def process(self, task: FileGroupTask) -> FileGroupTask:
+    def write_part(self, task: FileGroupTask, path: str) -> dict[str, Any]:
         """Write the lines of a partition."""
         repeats = self._repeats(task)
-        path = f"{self.path}/repeats/part-{task.task_id.replace('/', '-')}.parquet"
-        size = write_parquet(repeats.to_arrow(), path)
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(repeats), "bytes": size})
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the lines of partitions."""
-        remove_files(f"{self.path}/repeats", sources, prefix="part-", only_torn=only_torn)
+        return {"rows": len(repeats), "bytes": write_parquet(repeats.to_arrow(), path)}
 
     def _repeats(self, task: FileGroupTask) -> pl.DataFrame:
         from curator_dedup.kernels.edges import repeated

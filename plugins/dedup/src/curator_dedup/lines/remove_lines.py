@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ProcessingStage, TableBatch, column_bytes, report
-from curator_dedup.arrays import load_array, places_of
+from curator_dedup.cache_files import load_array
 from curator_dedup.lines.write_lines import Unit
-from curator_dedup.numbering import DocumentNumbers
+from curator_dedup.numbering import DocumentNumbers, places_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError, Pipeline, WorkflowStep
-from curator_dedup.arrays import save_array
+from curator_dedup.cache_files import read_columns, save_array
 from curator_dedup.lines.find_repeats import FindRepeats
 from curator_dedup.lines.remove_lines import NOTHING_LEFT, RemoveLines
 from curator_dedup.lines.write_lines import WriteLineHashes
-from curator_dedup.matching.decisions import read_columns
 from curator_dedup.matching.find_pairs import ListPartitions
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow

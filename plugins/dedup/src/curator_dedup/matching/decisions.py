@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curator_core.sdk import open_filesystem
-from curator_dedup.arrays import load_array, save_array
+from curator_dedup.cache_files import load_array, read_columns, save_array
 from curator_dedup.index import Index
 from curator_dedup.matching.clusters import Clusters
 from curator_table import write_parquet
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curator_dedup.matching.place_ids import PlaceIds
     from curator_dedup.numbering import Batch
 
-__all__ = ["document_column", "ids_of", "read_clusters", "read_columns", "read_kept_ids", "write_decisions"]
+__all__ = ["document_column", "ids_of", "read_clusters", "read_kept_ids", "write_decisions"]
 
 _PARTS = ("members", "kept", "sizes")
 _MOST_INT32 = 1 << 31
@@ -150,13 +150,6 @@ def document_places(batches: Sequence[Batch]) -> Iterator[tuple[pa.ChunkedArray,
     for batch in batches:
         table = read_columns(batch.documents, ["source", "row"])
         yield table.column("source"), table.column("row").to_numpy()
-
-
-def read_columns(path: str, columns: list[str] | None = None) -> pa.Table:
-    """Read some columns, or all, of a Parquet file of the cache."""
-    filesystem, inner = open_filesystem(path)
-    with filesystem.open(inner, "rb") as file:
-        return pq.ParquetFile(file, page_checksum_verification=True).read(columns)
 
 
 def _schema(path: str) -> pa.Schema:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
+from curator_core.sdk import EmptyTask, FileGroupTask, ProcessingStage
+from curator_dedup.cache_files import PartWriter
 from curator_dedup.held_keys import KeyRecords
 from curator_dedup.matching.pair_file import write_pairs
 from curator_dedup.matching.pairing import PairRule, pairs_with_a_key
 from curator_dedup.matching.search_in_memory import joined_records
-from curator_dedup.numbering import Numbering
+from curator_dedup.numbering import Numbering, first_numbers
 from curator_dedup.shuffle_file import partition_tasks, read_partition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
-    from curator_core.sdk import NodeInfo, WorkerInfo
+    from curator_core.sdk import FileSlice, NodeInfo, WorkerInfo
 
 __all__ = ["FindPairs", "ListPartitions"]
 
@@ -48,7 +49,7 @@ class ListPartitions(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 @dataclass
-class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
+class FindPairs(PartWriter[FileGroupTask]):
     """Read a partition of the keys of all batches and write the pairs of documents that may be duplicates.
 
     Args:
@@ -58,32 +59,29 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         max_distance: In how many bits, at most, with ``near``.
     """
 
-    path: str
     numberings: list[str] = field(default_factory=list)
     rule: PairRule = "candidates"
     max_distance: int = 0
 
     name = "dedup.find_pairs"
-    thread_safe: ClassVar[bool] = True
+    folder = "pairs"
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+    def setup_on_node(self, node: NodeInfo) -> None:
         from curator_dedup.kernels.compiling import compile_once
 
-        make_folder(f"{self.path}/pairs")
+        super().setup_on_node(node)
         keys, documents = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         marks = keys.astype(np.uint32) if self.rule == "candidates" else keys
         compile_once(f"pairs: {self.rule}", lambda: pairs_with_a_key(keys, marks, documents, rule=self.rule))
 
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        make_folder(f"{self.path}/pairs")
+    def setup(self, worker: WorkerInfo) -> None:
+        super().setup(worker)
         self._first = first_numbers(self.numberings)
 
-    def process(self, task: FileGroupTask) -> FileGroupTask:
+    def write_part(self, task: FileGroupTask, path: str) -> dict[str, Any]:
         """Write the pairs of a partition."""
         pairs = self._pairs(task)
-        path = f"{self.path}/pairs/part-{task.task_id.replace('/', '-')}.parquet"
-        size = self.write(pairs, path)
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(pairs), "bytes": size})
+        return {"rows": len(pairs), "bytes": self.write(pairs, path)}
 
     def write(self, pairs: Any, path: str) -> int:
         """Write pairs to a file; return its bytes."""
@@ -91,10 +89,6 @@ class FindPairs(ProcessingStage[FileGroupTask, FileGroupTask]):
         if self.rule == "near":
             columns["similarity"] = 1 - pairs[:, 2] / _MARK_BITS
         return write_pairs(pa.table(columns), path)
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the pairs of partitions."""
-        remove_files(f"{self.path}/pairs", sources, prefix="part-", only_torn=only_torn)
 
     def _pairs(self, task: FileGroupTask) -> Any:
         batches = [(self._first[piece.path], _records(piece)) for piece in task.data]
@@ -107,14 +101,3 @@ def _records(piece: FileSlice) -> KeyRecords:
     table, _ = read_partition(piece)
     keys, marks, documents = (table.column(name).to_numpy() for name in ("key", "mark", "document"))
     return KeyRecords(keys, marks, documents, np.array([len(keys)]))
-
-
-def first_numbers(numberings: list[str]) -> dict[str, int]:
-    """Return the number of the first document of every batch, by its keys file; corpora follow each other."""
-    first: dict[str, int] = {}
-    start = 0
-    for path in numberings:
-        numbering = Numbering.read(path)
-        first |= {batch.keys: start + batch.first for batch in numbering.batches}
-        start += numbering.documents
-    return first

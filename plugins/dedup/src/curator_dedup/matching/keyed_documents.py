@@ -19,7 +19,8 @@ from curator_core.sdk import (
     StageError,
     TableBatch,
     make_folder,
-    remove_files,
+    part_name,
+    remove_parts,
 )
 from curator_dedup.held_keys import KeyRecords, hold_keys
 from curator_dedup.matching.document_file import write_documents
@@ -83,7 +84,7 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
 
     def process(self, task: TableBatch) -> FileGroupTask:
         """Write the two files of a batch."""
-        name = f"part-{task.task_id.replace('/', '-')}.parquet"
+        name = part_name(task.task_id, ".parquet")
         keys_path, documents_path = f"{self.path}/keys/{name}", f"{self.path}/documents/{name}"
         size = self._write_keys(self.keys_of(task), keys_path)
         size += write_documents(self._documents(task), documents_path)
@@ -97,7 +98,7 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the files of source tasks from the cache."""
         for folder in ("keys", "documents"):
-            remove_files(f"{self.path}/{folder}", sources, prefix="part-", only_torn=only_torn)
+            remove_parts(f"{self.path}/{folder}", sources, only_torn=only_torn)
 
     def _write_keys(self, table: pa.Table, path: str) -> int:
         """Write keys by partition: that of their highest bits, which are as random as any."""

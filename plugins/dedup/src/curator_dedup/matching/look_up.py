@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from curator_core.sdk import ROW_COLUMN, CuratorError, FileSlice, compression_of, open_filesystem
-from curator_dedup.arrays import load_array
+from curator_dedup.cache_files import load_array
 from curator_dedup.held_tables import held_tables
 from curator_dedup.numbering import Numbering
 from curator_table import format_named

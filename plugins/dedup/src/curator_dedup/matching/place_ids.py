@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from curator_dedup.arrays import load_array
+from curator_dedup.cache_files import load_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

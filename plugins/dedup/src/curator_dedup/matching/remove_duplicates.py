@@ -10,9 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, Filter, ProcessingStage, TableBatch, Verdict
-from curator_dedup.arrays import places_of
 from curator_dedup.matching.decisions import read_clusters, read_kept_ids
-from curator_dedup.numbering import DocumentNumbers
+from curator_dedup.numbering import DocumentNumbers, places_of
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns, WorkerInfo

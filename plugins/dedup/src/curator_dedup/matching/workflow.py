@@ -23,13 +23,13 @@ from curator_core.sdk import (
     make_folder,
     open_filesystem,
 )
-from curator_dedup.arrays import places_of
+from curator_dedup.cache_files import read_columns
 from curator_dedup.corpus import Corpus
 from curator_dedup.held_keys import holding_keys, taken_keys
 from curator_dedup.held_tables import holding
 from curator_dedup.index import Index
 from curator_dedup.matching.clusters import components, make_clusters
-from curator_dedup.matching.decisions import document_column, document_places, ids_of, read_columns, write_decisions
+from curator_dedup.matching.decisions import document_column, document_places, ids_of, write_decisions
 from curator_dedup.matching.find_pairs import FindPairs, ListPartitions
 from curator_dedup.matching.look_up import DocumentTexts
 from curator_dedup.matching.overview import make_overview, overview_text
@@ -37,7 +37,7 @@ from curator_dedup.matching.place_ids import PlaceIds
 from curator_dedup.matching.remove_duplicates import RemoveDuplicates, TagDuplicates
 from curator_dedup.matching.result import DeduplicationResult
 from curator_dedup.matching.search_in_memory import pairs_in_memory
-from curator_dedup.numbering import Batch, Numbering, number_documents
+from curator_dedup.numbering import Batch, Numbering, number_documents, places_of
 from curator_dedup.shuffle_file import partitions_for
 
 if TYPE_CHECKING:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, FileSlice, ProcessingStage, TableBatch, make_folder, remove_files
-from curator_dedup.arrays import load_array
+from curator_core.sdk import TableBatch
+from curator_dedup.cache_files import PartWriter, load_array
 from curator_dedup.numbering import DocumentNumbers
 from curator_dedup.semantic.vectors import unit_vectors
 from curator_dedup.shuffle_file import write_shuffled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, WorkerInfo
 
 __all__ = ["AssignClusters"]
 
 
 @dataclass
-class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
+class AssignClusters(PartWriter[TableBatch]):
     """Write the vectors of a batch, sorted by cluster.
 
     Two vectors that are near each other may be nearest to different centres. So a vector also goes to the second
@@ -38,7 +36,6 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
         device: Where to compute.
     """
 
-    path: str
     numbering: str
     embedding_field: str = "embedding"
     partitions: int = 1
@@ -46,22 +43,19 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
     device: str = "cpu"
 
     name = "dedup.assign_clusters"
-    thread_safe: ClassVar[bool] = True
+    folder = "clusters"
 
     def inputs(self) -> Columns:
         return [self.embedding_field]
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        make_folder(f"{self.path}/clusters")
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+    def setup(self, worker: WorkerInfo) -> None:
         import torch
 
-        make_folder(f"{self.path}/clusters")
+        super().setup(worker)
         self._numbers = DocumentNumbers(self.numbering)
         self._centres = torch.from_numpy(np.array(load_array(f"{self.path}/centres.npy"))).to(self.device)
 
-    def process(self, task: TableBatch) -> FileGroupTask | None:
+    def write_part(self, task: TableBatch, path: str) -> dict[str, Any] | None:
         """Write the vectors of a batch; None where it has none."""
         vectors, is_there = unit_vectors(task, self.embedding_field)
         chosen = np.flatnonzero(is_there)
@@ -77,15 +71,9 @@ class AssignClusters(ProcessingStage[TableBatch, FileGroupTask]):
                 "vector": pa.FixedSizeListArray.from_arrays(values, vectors.shape[1]),
             }
         )
-        path = f"{self.path}/clusters/part-{task.task_id.replace('/', '-')}.parquet"
         partition = clusters % self.partitions
         size = write_shuffled(table, partition, path, partitions=self.partitions, metadata={})
-        meta = {"rows": table.num_rows, "bytes": size}
-        return FileGroupTask(data=(FileSlice(path, version=task.task_id),), task_id=task.task_id, meta=meta)
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the vectors of source tasks."""
-        remove_files(f"{self.path}/clusters", sources, prefix="part-", only_torn=only_torn)
+        return {"rows": table.num_rows, "bytes": size}
 
     def _assign(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         import torch

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import EmptyTask, FileGroupTask, FileSlice, ProcessingStage, make_folder, remove_files
-from curator_dedup.arrays import load_array
+from curator_core.sdk import EmptyTask, FileGroupTask, ProcessingStage
+from curator_dedup.cache_files import PartWriter, load_array
 from curator_dedup.semantic.vectors import drawn
 from curator_dedup.shuffle_file import partition_tasks, read_partition
 from curator_table import write_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
-    from curator_core.sdk import NodeInfo, WorkerInfo
+    from curator_core.sdk import WorkerInfo
 
 __all__ = ["FindPartners", "KeepSemantic", "ListClusters"]
 
@@ -46,7 +46,7 @@ class ListClusters(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 @dataclass
-class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
+class FindPartners(PartWriter[FileGroupTask]):
     """Write for every row that has one, in its cluster, a partner that is to be kept rather than it.
 
     Args:
@@ -57,23 +57,19 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
         device: Where to compute.
     """
 
-    path: str
     eps: float = 0.05
     which_to_keep: KeepSemantic = "hard"
     seed: int = 0
     device: str = "cpu"
 
     name = "dedup.find_partners"
-    thread_safe: ClassVar[bool] = True
+    folder = "partners"
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        make_folder(f"{self.path}/partners")
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        make_folder(f"{self.path}/partners")
+    def setup(self, worker: WorkerInfo) -> None:
+        super().setup(worker)
         self._scores = load_array(f"{self.path}/scores.npy") if self.which_to_keep == "best" else None
 
-    def process(self, task: FileGroupTask) -> FileGroupTask:
+    def write_part(self, task: FileGroupTask, path: str) -> dict[str, Any]:
         """Compare the clusters of a partition."""
         tables = [table for piece in task.data if (table := read_partition(piece)[0]).num_rows]
         found = [self._partners(tables)] if tables else []
@@ -82,14 +78,8 @@ class FindPartners(ProcessingStage[FileGroupTask, FileGroupTask]):
             if found
             else (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
         )
-        path = f"{self.path}/partners/part-{task.task_id.replace('/', '-')}.parquet"
         table = pa.table({"document": document, "partner": partner, "similarity": similarity.astype(np.float64)})
-        size = write_parquet(table, path)
-        return FileGroupTask(data=(FileSlice(path),), task_id=task.task_id, meta={"rows": len(document), "bytes": size})
-
-    def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
-        """Remove the partners of partitions."""
-        remove_files(f"{self.path}/partners", sources, prefix="part-", only_torn=only_torn)
+        return {"rows": len(document), "bytes": write_parquet(table, path)}
 
     def _partners(self, tables: list[pa.Table]) -> tuple[Any, Any, Any]:
         import torch

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import DEFAULT_BLOCK_BYTES, ConfigError, DataError, Pipeline, WorkflowStep
-from curator_dedup.arrays import save_array
-from curator_dedup.matching.decisions import document_column, read_columns
+from curator_dedup.cache_files import read_columns, save_array
+from curator_dedup.matching.decisions import document_column
 from curator_dedup.matching.options import IN_MEMORY_BYTES, MatchingOptions
 from curator_dedup.matching.workflow import MatchingWorkflow
 from curator_dedup.semantic.assign import AssignClusters
