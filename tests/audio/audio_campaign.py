@@ -1,6 +1,6 @@
 """Decode mutants of recordings through a pipeline, in a process of its own: native code that crashes takes it along.
 
-Usage: python audio_campaign.py FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
+Usage: python -m tests.audio.audio_campaign FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 import av
 import numpy as np
 import soundfile
-from mutation import mutate
-from recordings import encoded, muxed, tone
 
 from curator_audio import ReadFolder, Resample, SilenceFilter
 from curator_core import LocalExecutor, Pipeline
+from tests.support.mutation import mutate
+from tests.support.recordings import encoded, muxed, tone
 
 FILES_PER_RUN = 200
 SAMPLES = 6

@@ -6,13 +6,13 @@ import torch
 import transformers
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import babble, batch_of, encoded, run, tone
-from tiny_models import ctc_model, whisper_model
 
 from curator_audio import Asr
 from curator_audio.speech.chunks import split_quietly
 from curator_core.authoring.stage import WorkerInfo
 from curator_core.values.errors import ConfigError, PipelineError, StageError
+from tests.support.recordings import babble, batch_of, encoded, run, tone
+from tests.support.tiny_models import ctc_model, whisper_model
 
 SOUNDS = [babble(0.7, seed=seed) for seed in range(3)]
 

@@ -8,13 +8,13 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recordings import FORMATS, batch_of, decoded, encoded, tone
 
 from curator_audio import Resample, SilenceFilter
 from curator_audio.sound.decoding import Span, decode_mono
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, DataError
+from tests.support.recordings import FORMATS, batch_of, decoded, encoded, tone
 
 
 def mono(content, rate=16_000, span=None, **limits):

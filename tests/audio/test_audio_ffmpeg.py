@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import av
 import numpy as np
 import pytest
-from recordings import babble, batch_of, decoded, encoded, muxed, silence, tone
 
 from curator_audio import ReadFolder, ReadManifest, ReadTar, Resample, SilenceFilter, Vad, WriteManifest, WriteTar
 from curator_audio.audio_info import probe_audio
@@ -16,6 +15,7 @@ from curator_audio.sound.formats import audio_extension
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import DataError
+from tests.support.recordings import babble, batch_of, decoded, encoded, muxed, silence, tone
 
 
 @dataclass(frozen=True)

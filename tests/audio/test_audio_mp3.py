@@ -4,7 +4,6 @@ import io
 
 import numpy as np
 import pytest
-from recordings import batch_of, muxed, run, tone
 
 from curator_audio import ReadFolder, ReadManifest, Resample
 from curator_audio.audio_info import probe_audio
@@ -12,6 +11,7 @@ from curator_audio.sound.decoding import Span, decode_mono
 from curator_audio.sound.limits import AudioLimits
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import DataError
+from tests.support.recordings import batch_of, muxed, run, tone
 
 RATE = 44_100
 FRAME = 1152

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from recordings import batch_of, encoded, run, silence
 
 from curator_audio import Quality
 from curator_audio.speech.dnsmos import Dnsmos, log_mel
 from curator_core.values.errors import ConfigError
+from tests.support.recordings import batch_of, encoded, run, silence
 
 QUIET, LOUD = (encoded(silence(2.0, level=level)) for level in (0.001, 0.1))
 NAMES = ("mos_signal", "mos_background", "mos_overall", "mos_p808")

@@ -4,11 +4,11 @@ import json
 
 import fsspec
 import pytest
-from recordings import decoded, encoded, tone
 
 from curator_audio import AudioBatch, ReadManifest, SilenceFilter
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import PipelineError
+from tests.support.recordings import decoded, encoded, tone
 
 
 @pytest.fixture

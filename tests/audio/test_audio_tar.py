@@ -2,10 +2,9 @@
 
 import tarfile
 
-from recordings import FORMATS, batch_of, encoded, tone
-
 from curator_audio import AudioBatch, ReadTar, WriteTar
 from curator_core import LocalExecutor, Pipeline
+from tests.support.recordings import FORMATS, batch_of, encoded, tone
 
 
 def members(folder):

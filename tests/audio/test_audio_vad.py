@@ -12,13 +12,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from recordings import babble, batch_of, decoded, encoded, run, silence, tone
 
 from curator_audio import ReadFolder, SilenceFilter, Vad, WriteManifest
 from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
 from curator_core import LocalExecutor, Pipeline, ProcessingStage
 from curator_core.values.errors import ConfigError, StageError
+from tests.support.recordings import babble, batch_of, decoded, encoded, run, silence, tone
 
 TALK = np.concatenate([silence(1.0), babble(1.5), silence(1.0), babble(1.0, seed=2), silence(0.5)])
 

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import run
 
 from curator_audio import AudioBatch, WerFilter
 from curator_audio.speech.transcripts import normalise
 from curator_audio.speech.wer_filter import error_rate
 from curator_core.values.errors import ConfigError
+from tests.support.recordings import run
 
 
 def batch(*pairs, **names):

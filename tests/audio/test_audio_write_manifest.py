@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from recordings import FORMATS, batch_of, encoded, tone
 
 from curator_audio import ReadFolder, ReadManifest, Vad, WriteManifest
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import PipelineError
+from tests.support.recordings import FORMATS, batch_of, encoded, tone
 
 
 def lines_of(folder):

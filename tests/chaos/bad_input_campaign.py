@@ -1,6 +1,6 @@
 """Read mutants through a pipeline, in a process of its own: native code that crashes takes it along.
 
-Usage: python bad_input_campaign.py FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
+Usage: python -m tests.chaos.bad_input_campaign FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bad_input_formats import formats
-from mutation import mutate
-from plain_readers import READERS
-
 from curator_core import LocalExecutor, Pipeline
 from curator_text import ReadWarc
+from tests.support.bad_input_formats import formats
+from tests.support.mutation import mutate
+from tests.support.plain_readers import READERS
 
 if TYPE_CHECKING:
-    from bad_input_formats import Judged, Sample
-    from mutation import Mutant
+    from tests.support.bad_input_formats import Judged, Sample
+    from tests.support.mutation import Mutant
 
 
 FILES_PER_RUN = 100

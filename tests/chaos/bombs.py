@@ -1,6 +1,6 @@
 """Read bombs through pipelines and report, for each, what came of it and how far the memory of the process has grown.
 
-Usage: python bombs.py FOLDER NAME…    prints one JSON object per bomb.
+Usage: python -m tests.chaos.bombs FOLDER NAME…    prints one JSON object per bomb.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from peak_memory import peak_mib
-from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
 from curator_core.authoring.tasks import TableBatch  # noqa: TC001 - the stage's types are read from its annotations
 from curator_core.files.compression import open_compressed
 from curator_image import Probe, ReadFolder
+from tests.support.peak_memory import peak_mib
+from tests.support.plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

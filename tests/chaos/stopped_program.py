@@ -1,6 +1,6 @@
 """Run as a program by test_chaos_stops.py: two stages with a timeout, in a Ray of their own, that somebody stops.
 
-Usage: python stopped_program.py FOLDER TASKS    leaves process ids in the folder, prints what came out as JSON.
+Usage: python -m tests.chaos.stopped_program FOLDER TASKS    leaves process ids in the folder, prints what came out as JSON.
 """
 
 import json
@@ -9,11 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from worker_kills import Mortal
-
 from curator_core import Pipeline, StreamingExecutor, Task
 from curator_core.run.run import stream_plan
 from curator_core.run.state import RunState
+from tests.support.worker_kills import Mortal
 
 LONGEST_S = 120
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 FORMATS = [
     "jsonl", "jsonl.gz", "jsonl.zst", "jsonl.bz2", "jsonl.xz", "csv", "parquet", "parquet, foreign", "arrow",
     "arrow, foreign", "warc", "warc.gz", "warc.zst",
@@ -46,7 +46,8 @@ class Outcome:
 def read_mutants(folder: Path, first: int, count: int, *names: str) -> subprocess.CompletedProcess:
     arguments = [str(folder), str(SEED), str(first), str(count), *names]
     return subprocess.run(
-        [sys.executable, "-W", "error", str(HERE / "bad_input_campaign.py"), *arguments],
+        [sys.executable, "-W", "error", "-m", "tests.chaos.bad_input_campaign", *arguments],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -114,7 +115,7 @@ def test_thousands_of_mutants_of_each_format(mutants, tmp_path):
 
 def test_a_mutant_depends_on_seed_and_index_only():
     code = (
-        f"import sys; sys.path.insert(0, {str(HERE)!r}); from mutation import OPERATIONS, mutate; import hashlib\n"
+        "from tests.support.mutation import OPERATIONS, mutate; import hashlib\n"
         "data, donor = bytes(range(256)) * 20, bytes(range(255, -1, -1)) * 20\n"
         "mutants = [mutate(data, donor, seed=7, index=index) for index in range(300)]\n"
         "assert {each.operation for each in mutants} == set(OPERATIONS)\n"
@@ -122,5 +123,7 @@ def test_a_mutant_depends_on_seed_and_index_only():
         "assert all(each.data[:each.kept_head] == data[:each.kept_head] for each in mutants)\n"
         "print(hashlib.sha256(b'|'.join(each.data for each in mutants)).hexdigest())"
     )
-    digests = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)}
+    digests = {
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT).stdout for _ in range(2)
+    }
     assert len(digests) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parent / "bombs.py"
+ROOT = Path(__file__).parents[2]
 MOST_MIB = 256
 EXPECTED = {
     "bomb.jsonl.zst": (0, ["DecompressionBomb"], "max_expansion"),
@@ -40,8 +40,8 @@ EXPECTED = {
 
 def check(folder: Path, *names: str) -> None:
     """Set off the bombs one after the other in one process, so that their memory would add up."""
-    program = [sys.executable, "-W", "error", str(PROGRAM), str(folder), *names]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=240)
+    program = [sys.executable, "-W", "error", "-m", "tests.chaos.bombs", str(folder), *names]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=240, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     assert {report["name"] for report in reports} == set(names)

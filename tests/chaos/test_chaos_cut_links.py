@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from cut_hosts import HEAD, NoHostsError, hosts
 
 from curator_core.run.ledger.ledger_file import read_ledger
+from tests.support.cut_hosts import HEAD, NoHostsError, hosts
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1500)]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from worker_kills import Killer
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, StreamingExecutor, Task
 from curator_core.run.run import stream_plan
 from curator_core.run.state import RunState
+from tests.support.worker_kills import Killer
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from worker_kills import ERRORS, MESSAGES, Killer, Mortal, numbered, tally
 
 from curator_core import Pipeline, StreamingExecutor
 from curator_core.run.run import stream_plan
 from curator_core.run.state import RunState
+from tests.support.worker_kills import ERRORS, MESSAGES, Killer, Mortal, numbered, tally
 
 pytestmark = pytest.mark.usefixtures("ray_session")
 

@@ -1,7 +1,8 @@
 """The fault simulation at length: thousands of seeds that no other test has tried."""
 
 import pytest
-from fault_simulation import Campaign
+
+from tests.support.fault_simulation import Campaign
 
 pytestmark = pytest.mark.timeout(3_600)
 CHAOS_SEEDS = range(10_000, 15_000)

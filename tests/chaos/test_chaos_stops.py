@@ -11,9 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from worker_kills import tally
 
-PROGRAM = Path(__file__).with_name("stopped_program.py")
+from tests.support.worker_kills import tally
+
+ROOT = Path(__file__).parents[2]
 TASKS = 600
 STOP_S = 6.0  # longer than any call may last, shorter than it takes Ray to give a node up
 
@@ -51,7 +52,11 @@ def test_a_process_that_is_stopped_for_a_while_costs_nothing(tmp_path, kind):
         (tmp_path / each).mkdir()
     log = (tmp_path / "log").open("w")
     process = subprocess.Popen(
-        [sys.executable, str(PROGRAM), str(tmp_path), str(TASKS)], stdout=subprocess.PIPE, stderr=log, text=True
+        [sys.executable, "-m", "tests.chaos.stopped_program", str(tmp_path), str(TASKS)],
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        cwd=ROOT,
     )
     try:
         while not (tmp_path / "under-way").exists():

@@ -11,7 +11,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
-from tiny_vision_models import vision_model
 
 from curator_core import EmptyTask
 from curator_devkit.testing import Example, parametrize_with_checks
@@ -22,6 +21,7 @@ from curator_image.read_folder import ReadFolder
 from curator_image.read_tar import ReadTar
 from curator_image.tables import ReadParquet, WriteParquet
 from curator_image.write_tar import WriteTar
+from tests.support.tiny_vision_models import vision_model
 
 SIZES = [(40, 30), (300, 400), (640, 480)]
 

@@ -12,8 +12,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import tokenizers
-from fake_endpoint import FakeEndpoint
-from tiny_text_models import classifier, encoder, fasttext_model_file, language_model_file, tokenizer_file
 
 from curator_core import EmptyTask
 from curator_devkit.testing import Example, parametrize_with_checks
@@ -53,6 +51,8 @@ from curator_text.reading.text_files import ReadText
 from curator_text.reading.warc import ReadWarc
 from curator_text.writing.tables import WriteArrow, WriteCsv, WriteJsonl, WriteParquet
 from curator_text.writing.tokens import WriteTokens
+from tests.support.fake_endpoint import FakeEndpoint
+from tests.support.tiny_text_models import classifier, encoder, fasttext_model_file, language_model_file, tokenizer_file
 
 ROWS = [{"text": "one document", "id": 1}, {"text": "größer \u0301\nand longer", "id": 2}, {"text": None, "id": 3}]
 LIMITS = "language,extension,Include,Long_line_threshold,Alphanum_threshold,Alpha filter\npython,py,1,1000,0.25,\n"

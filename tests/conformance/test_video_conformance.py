@@ -7,8 +7,6 @@ import tempfile
 from pathlib import Path
 
 import pyarrow as pa
-from made_videos import make_video
-from tiny_vision_models import vision_model
 
 from curator_core import EmptyTask
 from curator_devkit.testing import Example, parametrize_with_checks
@@ -22,6 +20,8 @@ from curator_video.sample_frames import SampleFrames
 from curator_video.split_fixed import SplitFixed
 from curator_video.split_scenes import SplitScenes
 from curator_video.write_clips import WriteClips
+from tests.support.made_videos import make_video
+from tests.support.tiny_vision_models import vision_model
 
 
 @functools.cache

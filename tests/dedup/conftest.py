@@ -1,7 +1,8 @@
 """Fixtures of the tests of deduplication."""
 
 import pytest
-from known_duplicates import Documents, make_texts
+
+from tests.support.known_duplicates import Documents, make_texts
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from known_duplicates import Documents, duplicates
 
 from curator_core import LocalExecutor
 from curator_core.authoring.column_bytes import column_bytes
@@ -15,6 +14,7 @@ from curator_dedup import ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow
 from curator_dedup.fuzzy.in_memory import similarity_of_pairs
 from curator_dedup.minhash.scheme import MinhashScheme
 from curator_dedup.minhash.signing import sign
+from tests.support.known_duplicates import Documents, duplicates
 
 WORKFLOWS = pytest.mark.parametrize("workflow", [ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow])
 SENTENCE = "a sentence that is long enough to have a few shingles of 24 characters"

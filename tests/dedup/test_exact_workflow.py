@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from known_duplicates import Documents, duplicates, ids_in
 
 from curator_core.authoring.column_bytes import column_bytes
 from curator_core.values.errors import ConfigError
 from curator_dedup import ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow
 from curator_dedup.exact.hashing import hash_values
+from tests.support.known_duplicates import Documents, duplicates, ids_in
 
 
 @given(st.lists(st.none() | st.binary(max_size=40) | st.binary(max_size=3), max_size=30), st.integers(0, 3))

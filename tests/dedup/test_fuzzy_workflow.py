@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from known_duplicates import Documents, duplicates, ids_in, jaccard, make_texts
 
 from curator_core import LocalExecutor, StreamingExecutor
 from curator_core.values.errors import ConfigError, CuratorError
 from curator_dedup import FuzzyDeduplicationWorkflow
+from tests.support.known_duplicates import Documents, duplicates, ids_in, jaccard, make_texts
 
 SMALL = {"num_bands": 20, "minhashes_per_band": 5}  # finds nearly all pairs over 0.8
 

@@ -4,7 +4,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from known_duplicates import Documents, duplicates
 
 from curator_dedup import (
     ExactDeduplicationWorkflow,
@@ -12,6 +11,7 @@ from curator_dedup import (
     find_exact_duplicates,
     find_near_duplicates,
 )
+from tests.support.known_duplicates import Documents, duplicates
 
 
 @pytest.mark.parametrize(

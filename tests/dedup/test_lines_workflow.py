@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from known_duplicates import Documents
 
 from curator_core.authoring.column_bytes import column_bytes
 from curator_core.values.errors import ConfigError
 from curator_dedup import LineDeduplicationWorkflow
 from curator_dedup.kernels.segments import split_segments, without_segments
+from tests.support.known_duplicates import Documents
 
 PIECES = st.lists(st.sampled_from(["one", "zwei drei", "\n", "\n\n", " ", "\t", "\r\n", "vier", "é"]), max_size=12).map(
     "".join

@@ -2,9 +2,8 @@
 
 import json
 
-from known_duplicates import Documents
-
 from curator_dedup import ExactDeduplicationWorkflow, FuzzyDeduplicationWorkflow
+from tests.support.known_duplicates import Documents
 
 TEXT = "a sentence that is long enough to have more than one shingle of twenty-four characters"
 

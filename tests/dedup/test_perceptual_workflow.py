@@ -5,12 +5,12 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from known_duplicates import duplicates
 
 from curator_core import TableBatch
 from curator_core.values.errors import ConfigError, StageError
 from curator_dedup import PerceptualDeduplicationWorkflow
 from curator_dedup.perceptual.write_hashes import perceptual_hashes
+from tests.support.known_duplicates import duplicates
 
 
 def hashes_with_neighbours(count, seed=0):

@@ -4,13 +4,13 @@ import random
 from importlib.util import find_spec
 
 import pytest
-from known_duplicates import Documents, duplicates
 
 from curator_core import Pipeline
 from curator_core.values.errors import ConfigError, DataError, MissingPackageError, PipelineError
 from curator_dedup import FuzzyDeduplicationWorkflow, Minhash, find_near_duplicates
 from curator_dedup.minhash.scheme import SCHEME_KEY, MinhashScheme
 from curator_table import word_segments
+from tests.support.known_duplicates import Documents, duplicates
 
 PAIRS = 20
 SYLLABLES = "今天我们去公园看花他说天气很好学生老师学校图书馆城市电影音乐工作问题时间朋友国家经济社会历史文化世界"

@@ -6,12 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from known_duplicates import duplicates
 
 from curator_core import TableBatch
 from curator_core.values.errors import ConfigError, CuratorError, StageError
 from curator_dedup import SemanticDeduplicationWorkflow
 from curator_dedup.semantic.vectors import unit_vectors
+from tests.support.known_duplicates import duplicates
 
 WIDTH = 16
 

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.cli import main
 from curator_core.registry import default_registry
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("audio.md")
 

@@ -1,10 +1,10 @@
 """docs/deduplication.md is true: its files run, its commands print what it says, its table is complete."""
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.cli import main
 from curator_core.registry import default_registry
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("deduplication.md")
 

@@ -4,10 +4,10 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.cli import main
 from curator_core.registry import default_registry
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("image.md")
 

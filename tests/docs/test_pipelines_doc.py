@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.cli import main
 from curator_core.cli.command_table import BUILT_IN
 from curator_core.pipelines.pipeline_file import load_pipeline
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("pipelines.md")
 

@@ -4,11 +4,11 @@ import re
 from dataclasses import fields
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.cli import main
 from curator_core.run.quarantine.folder import QuarantineFolder
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("quarantine.md")
 

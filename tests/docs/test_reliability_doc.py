@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from doc_page import DocPage, matches
 
 from curator_core.cli import main
 from curator_core.files.faults import FAULT_POINTS
+from tests.support.doc_page import DocPage, matches
 
 PAGE = DocPage("reliability.md")
 

@@ -1,9 +1,8 @@
 """docs/video.md is true: its code and its pipeline run, its table is complete."""
 
-from doc_page import DocPage
-
 from curator_core.cli import main
 from curator_core.registry import default_registry
+from tests.support.doc_page import DocPage
 
 PAGE = DocPage("video.md")
 

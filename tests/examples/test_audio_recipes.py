@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from golden import check_golden
-from recordings import babble, encoded, silence, tone
-from tiny_models import ctc_model
 
 from curator_core.cli import main
+from tests.support.golden import check_golden
+from tests.support.recordings import babble, encoded, silence, tone
+from tests.support.tiny_models import ctc_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

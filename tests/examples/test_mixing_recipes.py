@@ -7,10 +7,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from golden import check_golden
 
 from curator_core.cli import main
 from curator_core.registry import default_registry
+from tests.support.golden import check_golden
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from golden import check_golden
+
+from tests.support.golden import check_golden
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 GARDEN = """The garden behind the old house had been left alone for many years before the new owners arrived.

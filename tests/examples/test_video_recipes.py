@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from golden import check_golden
-from made_videos import make_video
-
 from curator_core.cli import main
+from tests.support.golden import check_golden
+from tests.support.made_videos import make_video
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -1,6 +1,6 @@
 """Decode mutants of images through a pipeline, in a process of its own: native code that crashes takes it along.
 
-Usage: python image_campaign.py FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
+Usage: python -m tests.image.image_campaign FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from mutation import mutate
-from picture_files import encoded, scene
 from PIL import Image
 from pillow_heif import HeifImageFile
 
@@ -22,6 +20,8 @@ from curator_core import LocalExecutor, Pipeline
 from curator_image import Phash, Probe, QualityFilter, ReadFolder
 from curator_image.headers import FORMATS as KNOWN
 from curator_image.heif import is_heif
+from tests.support.mutation import mutate
+from tests.support.picture_files import encoded, scene
 
 FILES_PER_RUN = 200
 SAMPLES = 6

@@ -7,7 +7,6 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from picture_files import encoded
 from PIL import Image
 
 from curator_core import TableBatch
@@ -16,6 +15,7 @@ from curator_image import AspectFilter
 from curator_image.common_headers import read_common_header, read_jpeg_frame
 from curator_image.decoding import decode_rgb
 from curator_image.headers import ImageHeader, open_image, read_header
+from tests.support.picture_files import encoded
 
 CASES = [
     ("JPEG", "RGB", {}), ("JPEG", "L", {}), ("JPEG", "CMYK", {}), ("JPEG", "RGB", {"progressive": True}),

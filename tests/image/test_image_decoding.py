@@ -7,13 +7,13 @@ import zlib
 
 import numpy as np
 import pytest
-from picture_files import encoded, scene
 from PIL import Image, ImageCms, ImageOps
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import DataError
 from curator_image import ImageBatch, Phash, Probe, QualityFilter, ReadFolder, ReadTar, WriteTar, decoding, heif
 from curator_image.decoding import decode_grey, decode_rgb
+from tests.support.picture_files import encoded, scene
 
 
 def close(found, expected, tolerance=3):

@@ -5,10 +5,10 @@ import shutil
 
 import numpy as np
 import pytest
-from tiny_vision_models import SIDE, WIDTHS, vision_model
 
 from curator_core.values.errors import ConfigError, StageError
 from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
+from tests.support.tiny_vision_models import SIDE, WIDTHS, vision_model
 
 
 def pictures(count=5):

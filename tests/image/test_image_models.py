@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from picture_files import encoded, scene
-from tiny_vision_models import vision_model
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_image import Embed, ImageBatch, ImageEncoder, Nsfw
 from curator_image.nudity_model import INPUT_SIDE, LABELS, prepared
+from tests.support.picture_files import encoded, scene
+from tests.support.tiny_vision_models import vision_model
 
 
 def images(*values):

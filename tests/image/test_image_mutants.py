@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 FORMATS = ["jpeg", "png", "webp", "gif", "bmp", "tiff", "heif"]
 SEED = 20261117
 SLICE = 500
@@ -21,14 +21,13 @@ TIMEOUT_S = 240
 
 
 def decode_mutants(folder, first, count, *names):
-    paths = [str(HERE), str(HERE.parent / "chaos")]
     return subprocess.run(
-        [sys.executable, str(HERE / "image_campaign.py"), str(folder), str(SEED), str(first), str(count), *names],
+        [sys.executable, "-m", "tests.image.image_campaign", str(folder), str(SEED), str(first), str(count), *names],
         capture_output=True,
         text=True,
         check=False,
         timeout=TIMEOUT_S,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=ROOT,
     )
 
 

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from picture_files import blurred, encoded, scene
 from PIL import Image, ImageEnhance
 
 from curator_core import LocalExecutor, Pipeline
@@ -15,6 +14,7 @@ from curator_core.values.errors import ConfigError
 from curator_image import ImageBatch, Phash, QualityFilter
 from curator_image.headers import MAX_PIXELS
 from curator_image.phash import perceptual_hashes
+from tests.support.picture_files import blurred, encoded, scene
 
 
 def images(*values):

@@ -7,8 +7,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from golden import check_golden
-from picture_files import blurred, encoded, scene
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
 from curator_core.cli import main
@@ -23,6 +21,8 @@ from curator_image import (
     WriteParquet,
     WriteTar,
 )
+from tests.support.golden import check_golden
+from tests.support.picture_files import blurred, encoded, scene
 
 FORMATS = {"jpg": "JPEG", "png": "PNG", "webp": "WEBP", "gif": "GIF", "bmp": "BMP", "tif": "TIFF"}
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soxr
-from captioned_pictures import make_shards
-from golden import check_golden
-from spoken import speak
-from talking_video import RATE, make_talking_video
 
 from curator_core.cli import main
+from tests.support.captioned_pictures import make_shards
+from tests.support.golden import check_golden
+from tests.support.spoken import speak
+from tests.support.talking_video import RATE, make_talking_video
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

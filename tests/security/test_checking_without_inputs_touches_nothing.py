@@ -7,9 +7,9 @@ import sys
 import textwrap
 
 import pytest
-from web_server import web_server
 
 from curator_core.registry import default_registry
+from tests.support.web_server import web_server
 
 SECRET = "s3cr3t-of-this-process"
 WATCH = """

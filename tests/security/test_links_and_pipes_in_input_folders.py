@@ -6,8 +6,6 @@ import socket
 
 import fsspec
 import pytest
-from made_videos import make_video
-from recordings import encoded, tone
 
 from curator_audio import ReadFolder as ReadAudio
 from curator_core import LocalExecutor, Pipeline
@@ -18,6 +16,8 @@ from curator_image import ReadFolder as ReadImages
 from curator_text import ReadHf, ReadJsonl, ReadText
 from curator_text.reading.hf_layout import chosen_files
 from curator_video import Read, SampleFrames
+from tests.support.made_videos import make_video
+from tests.support.recordings import encoded, tone
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import re
 from pathlib import Path
 
 import pytest
-from regex_shapes import superlinear
 
 import curator_core
 import curator_table
 import curator_text
+from tests.support.regex_shapes import superlinear
 
 BAD = {
     r"eyJ[A-Za-z0-9_-]{8,}\.": "every start",

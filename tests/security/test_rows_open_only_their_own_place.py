@@ -9,9 +9,6 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from made_videos import make_video
-from recordings import encoded, tone
-from web_server import web_server
 
 from curator_audio import ReadManifest, Resample, SilenceFilter, WriteManifest
 from curator_core import LocalExecutor, Pipeline, TableBatch
@@ -19,6 +16,9 @@ from curator_core.values.errors import ConfigError
 from curator_image import ReadTar
 from curator_text import ReadArrow, ReadCsv, ReadJsonl, ReadParquet
 from curator_video import MotionFilter, SampleFrames, SplitFixed, WriteClips
+from tests.support.made_videos import make_video
+from tests.support.recordings import encoded, tone
+from tests.support.web_server import web_server
 
 SECRET = "s3cr3t-of-this-process"
 

@@ -6,9 +6,9 @@ import time
 import tracemalloc
 
 import pytest
-from plain_readers import ReadCsv, ReadLines
 
 from curator_core import LocalExecutor, Pipeline
+from tests.support.plain_readers import ReadCsv, ReadLines
 
 MIB = 2**20
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 from curator_core import LocalExecutor, Pipeline, processing_stage
 from curator_core.authoring.tasks import TableBatch
 from curator_table import write_arrow, write_parquet
+from tests.support.plain_readers import ReadArrow, ReadCsv, ReadLines, ReadParquet
 
 GOOD = b'{"text": "good"}\n'
 

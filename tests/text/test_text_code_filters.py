@@ -7,7 +7,6 @@ import sys
 import tokenize
 import warnings
 
-import nemo_oracle as oracle
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -22,6 +21,7 @@ from curator_text.code.python_comments import comment_share
 from curator_text.filters.per_extension import ExtensionLimits, read_limits
 from curator_text.metrics.code_comments import FAMILIES, code_comments
 from curator_text.metrics.text_bytes import text_bytes
+from tests.support import nemo_oracle as oracle
 
 
 def tagged(stage, texts):

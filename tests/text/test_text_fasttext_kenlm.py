@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 import pytest
-from tiny_text_models import fasttext_model_file, language_model_file
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import DocumentBatch, FasttextClassify, FastTextQuality, Perplexity
+from tests.support.tiny_text_models import fasttext_model_file, language_model_file
 
 ENGLISH = "The weather was fine, and so we\nwalked along the river for an hour."
 GERMAN = "Das Wetter war schön, und so gingen wir\neine Stunde am Fluss entlang."

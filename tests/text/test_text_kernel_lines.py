@@ -3,11 +3,8 @@
 import polars as pl
 import pyarrow as pa
 import pytest
-import quality_oracle as oracle
-import spacy_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quality_oracle import characters_of
 
 from curator_core import TableBatch
 from curator_text.kernels import blocks
@@ -15,6 +12,9 @@ from curator_text.kernels import characters as kinds
 from curator_text.metrics.gopher_ngrams import gopher_ngrams
 from curator_text.metrics.line_counts import line_counts
 from curator_text.metrics.word_counts import word_counts
+from tests.support import quality_oracle as oracle
+from tests.support import spacy_oracle
+from tests.support.quality_oracle import characters_of
 
 PIECES = st.sampled_from(
     [

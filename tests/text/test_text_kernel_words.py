@@ -3,11 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
-import quality_oracle as oracle
-import spacy_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quality_oracle import characters_of
 
 from curator_text.kernels import characters as kinds
 from curator_text.kernels.blocks import word_blocks
@@ -16,6 +13,9 @@ from curator_text.kernels.english_exceptions import english_exceptions
 from curator_text.kernels.split_tables import hash_text
 from curator_text.metrics.text_bytes import text_bytes
 from curator_text.metrics.word_counts import word_counts
+from tests.support import quality_oracle as oracle
+from tests.support import spacy_oracle
+from tests.support.quality_oracle import characters_of
 
 SPACES = characters_of(kinds.SPACE)
 AWKWARD = st.sampled_from(

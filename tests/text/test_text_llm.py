@@ -5,7 +5,6 @@ from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
-from fake_endpoint import FakeEndpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from curator_text.llm.prompt_template import PromptTemplate
 from curator_text.llm.rate_limit import RateLimit
 from curator_text.llm.retry_delays import delay_s, retry_after_s
 from curator_text.llm.score_reading import ScoreReader
+from tests.support.fake_endpoint import FakeEndpoint
 
 PROMPT = "{text} say: {answer}"
 

@@ -8,7 +8,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_text_models import (
+
+from curator_core import LocalExecutor, Pipeline, Resources
+from curator_core.authoring.models.torch_device import choose_device, may_use_gpu
+from curator_core.authoring.stage import WorkerInfo
+from curator_core.plan.planner import decompose
+from curator_core.values.errors import ConfigError, CuratorError, PipelineError, StageError
+from curator_text import Classify, DocumentBatch, Embed, Tokenize
+from curator_text.models.model_batches import TokenRows, length_batches
+from tests.support.tiny_text_models import (
     DOCUMENTS,
     LABELS,
     classifier,
@@ -19,14 +27,6 @@ from tiny_text_models import (
     sentence_encoder,
     tokenizer_file,
 )
-
-from curator_core import LocalExecutor, Pipeline, Resources
-from curator_core.authoring.models.torch_device import choose_device, may_use_gpu
-from curator_core.authoring.stage import WorkerInfo
-from curator_core.plan.planner import decompose
-from curator_core.values.errors import ConfigError, CuratorError, PipelineError, StageError
-from curator_text import Classify, DocumentBatch, Embed, Tokenize
-from curator_text.models.model_batches import TokenRows, length_batches
 
 
 def documents(texts=DOCUMENTS):

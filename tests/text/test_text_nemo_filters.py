@@ -3,7 +3,6 @@
 import sys
 import unicodedata
 
-import nemo_oracle as oracle
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -19,6 +18,7 @@ from curator_text.filters.rule_filter import RuleFilter
 from curator_text.kernels import surface_tables
 from curator_text.metrics.boilerplate_strings import PLACEHOLDER, STRINGS
 from curator_text.recipes.nemo_english import nemo_english
+from tests.support import nemo_oracle as oracle
 
 STAGES = {
     "non_alpha_numeric": (curator_text.NonAlphaNumeric(), oracle.non_alpha_numeric),

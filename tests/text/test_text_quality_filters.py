@@ -6,8 +6,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import quality_oracle as oracle
-import spacy_oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +14,8 @@ from curator_core.authoring.recording import Recording
 from curator_core.cli import main
 from curator_core.values.errors import ConfigError
 from curator_text import C4Quality, FinewebQuality, GopherQuality, GopherRepetition, Heuristics
+from tests.support import quality_oracle as oracle
+from tests.support import spacy_oracle
 
 PROSE = (
     "It is the habit of the sea to be calm in the morning. The men of the village have known that for years, and they "

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_text_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_file
 from tokenizers import Tokenizer
 
 from curator_core import LocalExecutor, Pipeline
@@ -14,6 +13,7 @@ from curator_core.authoring.stage import WorkerInfo
 from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import CountTokens, DocumentBatch, TokenCount, Tokenize, TokenizerFertility
 from curator_text.models import token_encoder
+from tests.support.tiny_text_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_file
 
 
 def documents(texts):

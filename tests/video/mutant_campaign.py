@@ -1,6 +1,6 @@
 """Run damaged videos through a whole pipeline, in a process of its own: native code that crashes takes it along.
 
-Usage: python mutant_campaign.py FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
+Usage: python -m tests.video.mutant_campaign FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import av
-from made_videos import make_video
-from mutation import mutate
 
 from curator_core import LocalExecutor, Pipeline
 from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitScenes, VideoLimits, WriteClips
+from tests.support.made_videos import make_video
+from tests.support.mutation import mutate
 
 CODECS = {"mp4": "libx264", "webm": "libvpx-vp9", "mkv": "libx264", "avi": "mpeg4", "mov": "mpeg4"}
 FILES_PER_RUN = 50

@@ -8,8 +8,6 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from made_videos import make_video, tone
-from peak_memory import forget_peak, peak_mib
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, DataError
@@ -28,6 +26,8 @@ from curator_video.clip import Clip
 from curator_video.decoding import decode_frames
 from curator_video.opening import open_video
 from curator_video.video_info import probe_video
+from tests.support.made_videos import make_video, tone
+from tests.support.peak_memory import forget_peak, peak_mib
 
 STAGES = [
     SplitScenes(), MotionFilter(), SampleFrames(count=2), SampleFrames(every_s=0.1, layout="rows"), ExtractAudio(),

@@ -5,11 +5,11 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
-from coded_videos import Coded, make_coded
 
 from curator_core import LocalExecutor, Pipeline
 from curator_video import Read, SampleFrames, WriteClips
 from curator_video.frame_jpeg import decode_jpeg
+from tests.support.coded_videos import Coded, make_coded
 
 WIDTH, HEIGHT = 96, 64
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from made_videos import make_video
-from tiny_vision_models import vision_model
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError
 from curator_image import ImageEncoder
 from curator_video import Embed, Read, SampleFrames, SplitFixed, VideoBatch
 from curator_video.frame_jpeg import decode_jpeg
+from tests.support.made_videos import make_video
+from tests.support.tiny_vision_models import vision_model
 
 
 @pytest.fixture(scope="module")

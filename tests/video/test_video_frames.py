@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_videos import COLOURS, make_video
 from PIL import Image
 
 from curator_core import LocalExecutor, Pipeline
@@ -21,6 +20,7 @@ from curator_video.decoding import Needed, decode_frames
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.frame_times import evenly_spaced, every_seconds
 from curator_video.opening import open_video
+from tests.support.made_videos import COLOURS, make_video
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import math
 import av
 import numpy as np
 import pytest
-from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError
@@ -14,6 +13,7 @@ from curator_video.clip import Clip
 from curator_video.limits import VideoLimits
 from curator_video.motion import by_vectors
 from curator_video.opening import open_video
+from tests.support.made_videos import make_video
 
 CODECS = {"h264.mp4": "libx264", "mpeg4.avi": "mpeg4", "mpeg2.mkv": "mpeg2video", "vp9.webm": "libvpx-vp9"}
 

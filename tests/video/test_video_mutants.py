@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 FORMATS = ["mp4", "webm", "mkv", "avi", "mov"]
 SEED = 20261117
 MUTANTS = 1_000
@@ -24,15 +24,14 @@ TIMEOUT_S = 600
 
 
 def curate_mutants(folder: Path, first: int, count: int, *names: str) -> subprocess.CompletedProcess:
-    path = os.pathsep.join([str(HERE), str(HERE.parent / "chaos")])
     arguments = [str(folder), str(SEED), str(first), str(count), *names]
     return subprocess.run(
-        [sys.executable, "-W", "error", str(HERE / "mutant_campaign.py"), *arguments],
+        [sys.executable, "-W", "error", "-m", "tests.video.mutant_campaign", *arguments],
         capture_output=True,
         text=True,
         check=False,
         timeout=TIMEOUT_S,
-        env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT,
     )
 
 

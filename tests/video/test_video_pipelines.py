@@ -1,12 +1,12 @@
 """Whole pipelines on videos: the same on every executor, resumed as if nothing had happened."""
 
 import pytest
-from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
 from curator_core.files.faults import hooked
 from curator_core.values.errors import OutputError
 from curator_video import ExtractAudio, MotionFilter, Read, SampleFrames, SplitScenes, WriteClips
+from tests.support.made_videos import make_video
 
 
 @pytest.fixture(scope="module")

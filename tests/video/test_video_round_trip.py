@@ -8,7 +8,6 @@ import av
 import numpy as np
 import pytest
 import soundfile
-from coded_videos import Coded, beep_times, make_coded, number_in, number_of
 
 from curator_core import LocalExecutor, Pipeline
 from curator_video import ExtractAudio, Read, SampleFrames, VideoBatch, VideoLimits, WriteClips
@@ -16,6 +15,7 @@ from curator_video.clip import Clip
 from curator_video.decoding import decode_frames
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.opening import open_video
+from tests.support.coded_videos import Coded, beep_times, make_coded, number_in, number_of
 
 os.environ.setdefault("SVT_LOG", "0")
 QUICK = (("deadline", "realtime"), ("cpu-used", "8"))

@@ -5,11 +5,11 @@ import io
 import numpy as np
 import pytest
 import soundfile
-from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError
 from curator_video import ExtractAudio, Read, SplitFixed, VideoBatch
+from tests.support.made_videos import make_video
 
 
 @pytest.fixture(scope="module")

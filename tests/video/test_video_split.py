@@ -6,12 +6,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_videos import make_video
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError
 from curator_video import Read, SplitFixed, SplitScenes, VideoBatch
 from curator_video.spans import fixed_spans
+from tests.support.made_videos import make_video
 
 
 @pytest.fixture(scope="module")

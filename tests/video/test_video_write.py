@@ -7,12 +7,12 @@ from pathlib import Path
 import av
 import pyarrow.parquet as pq
 import pytest
-from made_videos import decoded, make_video
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.files.faults import hooked
 from curator_core.values.errors import ConfigError, OutputError
 from curator_video import Read, SampleFrames, SplitFixed, SplitScenes, VideoBatch, WriteClips
+from tests.support.made_videos import decoded, make_video
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import lzma
 
 import pyarrow as pa
 import pytest
-from peak_memory import forget_peak, peak_mib
 
 from curator_core.authoring.recording import Recording
 from curator_core.authoring.tasks import FileSlice
@@ -16,6 +15,7 @@ from curator_core.files.decompression import Decompressor
 from curator_core.files.limits import Limits
 from curator_core.values.errors import DataError
 from curator_table import read_csv, read_jsonl, write_csv, write_jsonl
+from tests.support.peak_memory import forget_peak, peak_mib
 
 
 def zstd(data):

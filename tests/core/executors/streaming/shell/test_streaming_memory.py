@@ -1,9 +1,9 @@
 """What the driver holds for each task that goes through the streaming executor."""
 
 import pytest
-from memory_per_task import check_memory
 
 from curator_core import Pipeline, StreamingExecutor, Task, processing_stage
+from tests.support.memory_per_task import check_memory
 
 
 @processing_stage(name="pass_on")

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import fault_simulation
 import pytest
-from fault_simulation import Campaign
 
+from tests.support.fault_simulation import Campaign
+
+ROOT = Path(__file__).parents[5]
 SEEDS = 300
 SLICES = 3
 # Faults that seeds have found and that were fixed since, with seeds that fail without the fix. To be found anew after a
@@ -39,11 +40,11 @@ def test_seeds_that_failed_once(seeds, quick_path):
 
 def test_a_seed_gives_the_same_run_in_another_process():
     """Sets of strings have another order there."""
-    command = [sys.executable, "-m", "fault_simulation", "172"]
+    command = [sys.executable, "-m", "tests.support.fault_simulation", "172"]
     runs = [
         subprocess.Popen(
             command,
-            cwd=Path(fault_simulation.__file__).parents[1],
+            cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             stdout=subprocess.PIPE,
             text=True,

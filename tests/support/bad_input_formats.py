@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mutation import Mutant
+    from tests.support.mutation import Mutant
 
 __all__ = ["Judged", "Sample", "formats"]
 

@@ -5,13 +5,13 @@ import signal
 from collections import Counter
 
 import pytest
-from retry_work import ONCE, Breakable, Write
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.files.faults import FAULT_POINTS, hooked
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import OutputError
+from tests.support.retry_work import ONCE, Breakable, Write
 
 
 def test_an_interrupted_retry_can_be_repeated(work):

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from time import process_time
 
-from fault_simulation.trial import run_trial
+from tests.support.fault_simulation.trial import run_trial
 
 KINDS = (
     "commit of several",
@@ -53,7 +53,7 @@ class Campaign:
         try:
             outcome = run_trial(seed, folder)
         except Exception as error:
-            raise AssertionError(f"seed {seed}: python -m fault_simulation {seed} in tests/chaos repeats it") from error
+            raise AssertionError(f"seed {seed}: python -m tests.support.fault_simulation {seed} repeats it") from error
         self.faults += outcome.faults
         if not outcome.is_right:
             self.failures.append(outcome)
@@ -63,7 +63,7 @@ class Campaign:
         print(f"\n{self}")  # noqa: T201 - the figures are what it is for
         assert not self.failures, "; ".join(
             f"seed {each.seed}: lost {each.lost}, doubled {each.doubled}, innocent {each.innocent}, {each.wrong}; "
-            f"python -m fault_simulation {each.seed} in tests/chaos repeats it"
+            f"python -m tests.support.fault_simulation {each.seed} repeats it"
             for each in self.failures[:5]
         )
         missing = [kind for kind, count in self.sums().items() if not count]

@@ -1,6 +1,6 @@
 """A producer a hundred times faster than its consumer, and how much memory lies between them.
 
-Usage: python fast_producer.py TASKS    runs it on a Ray of its own and prints the figures as JSON.
+Usage: python -m tests.support.fast_producer TASKS    runs it on a Ray of its own and prints the figures as JSON.
 """
 
 import json

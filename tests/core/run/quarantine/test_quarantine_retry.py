@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retry_work import ONCE, Breakable, OnlySmall, Work, Write
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import ConfigError
+from tests.support.retry_work import ONCE, Breakable, OnlySmall, Work, Write
 
 
 class Split(ProcessingStage[TableBatch, TableBatch]):

@@ -4,11 +4,10 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from retry_work import ONCE, OnlySmall, Work
-
 from curator_core import LocalExecutor, Pipeline, Task
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
+from tests.support.retry_work import ONCE, OnlySmall, Work
 
 
 def test_without_kept_rows_the_source_is_processed_again_whole(work):

@@ -1,5 +1,6 @@
 import pytest
-from retry_work import Work
+
+from tests.support.retry_work import Work
 
 
 @pytest.fixture

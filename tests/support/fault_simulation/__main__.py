@@ -1,10 +1,10 @@
-"""Repeat one trial: python -m fault_simulation SEED, in tests/chaos. Ends with 1 where the outcome is wrong."""
+"""Repeat one trial: python -m tests.support.fault_simulation SEED. Ends with 1 where the outcome is wrong."""
 
 import sys
 import tempfile
 from pathlib import Path
 
-from fault_simulation.trial import run_trial
+from tests.support.fault_simulation.trial import run_trial
 
 with tempfile.TemporaryDirectory() as root:
     outcome = run_trial(int(sys.argv[1]), Path(root))

@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from retry_work import ONCE, Write
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.files.faults import hooked
@@ -11,6 +10,7 @@ from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.ledger.opening import only_run
 from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.values.errors import LedgerError, OutputError
+from tests.support.retry_work import ONCE, Write
 
 
 def stop_before_the_third_file(work):

@@ -4,7 +4,7 @@ The scheduler, its recovery, the run loop, the workers' code, the stage runner, 
 the real ones. Replaced are Ray (processes, objects and nodes), threads and clocks.
 """
 
-from fault_simulation.campaign import Campaign
-from fault_simulation.trial import Outcome, run_trial
+from tests.support.fault_simulation.campaign import Campaign
+from tests.support.fault_simulation.trial import Outcome, run_trial
 
 __all__ = ["Campaign", "Outcome", "run_trial"]

@@ -9,11 +9,10 @@ import re
 import unicodedata
 from functools import cache
 
-from quality_oracle import characters_of
-
 from curator_text.kernels import characters as kinds
 from curator_text.kernels.english_exceptions import english_exceptions
 from curator_text.kernels.split_tables import UNITS
+from tests.support.quality_oracle import characters_of
 
 
 @cache

@@ -8,7 +8,7 @@ from ray.exceptions import ActorDiedError, ObjectLostError, OutOfMemoryError
 from curator_core.executors.streaming.shell.chunk_codec import Payload
 from curator_core.executors.streaming.shell.worker import StepWorker
 from curator_core.executors.streaming.shell.worker_pool import CallEnded, WorkerEnded, WorkerStarted, call_order
-from fault_simulation.world import HEAD
+from tests.support.fault_simulation.world import HEAD
 
 _LATENCY_S = 0.002
 _numbers = itertools.count()

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from memory_per_task import FEW, MANY, check_memory
 
 from curator_core import FileGroupTask, LocalExecutor, Pipeline, Task, processing_stage
 from curator_core.authoring.tasks import FileSlice
@@ -13,6 +12,7 @@ from curator_core.executors.streaming.engine.model import Node, StepSpec
 from curator_core.executors.streaming.simulate.simulator import Simulation, StepModel
 from curator_core.run.ledger.descriptions import describe_output
 from curator_core.run.ledger.run_ledger import known_about
+from tests.support.memory_per_task import FEW, MANY, check_memory
 
 
 @processing_stage(name="pass_on")

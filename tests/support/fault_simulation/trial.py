@@ -25,9 +25,9 @@ from curator_core.run.quarantine.folder import QuarantineFolder
 from curator_core.run.run import run_plan
 from curator_core.run.source_order import in_order
 from curator_core.run.state import RunState
-from fault_simulation.work import WORLD, Job, doubled
-from fault_simulation.workers import VirtualPool, fetch
-from fault_simulation.world import HEAD, DriverKilledError, VirtualNode, VirtualTime, World
+from tests.support.fault_simulation.work import WORLD, Job, doubled
+from tests.support.fault_simulation.workers import VirtualPool, fetch
+from tests.support.fault_simulation.world import HEAD, DriverKilledError, VirtualNode, VirtualTime, World
 
 _MOST_RESTARTS = 4
 _LONGEST_S = 50_000.0
