@@ -1,6 +1,6 @@
 """Read mutants through a pipeline, in a process of its own: native code that crashes takes it along.
 
-Usage: python -m tests.chaos.bad_input_campaign FOLDER SEED FIRST COUNT FORMAT…    prints the outcomes by format as JSON.
+Usage: python -m tests.chaos.bad_input_campaign FOLDER SEED FIRST COUNT FORMAT…   prints the outcomes by format as JSON.
 """
 
 from __future__ import annotations

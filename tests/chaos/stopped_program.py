@@ -1,6 +1,7 @@
 """Run as a program by test_chaos_stops.py: two stages with a timeout, in a Ray of their own, that somebody stops.
 
-Usage: python -m tests.chaos.stopped_program FOLDER TASKS    leaves process ids in the folder, prints what came out as JSON.
+Usage: python -m tests.chaos.stopped_program FOLDER TASKS
+Leaves process ids in the folder and prints what came out as JSON.
 """
 
 import json
