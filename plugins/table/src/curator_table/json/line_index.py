@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LineIndex", "index_lines"]
+__all__ = ["LineIndex", "index_lines", "newlines"]
 
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
 _JSON_SPACE = b" \t\r"
@@ -44,7 +44,7 @@ def index_lines(block: bytes) -> LineIndex:
     [0, 10]
     """
     data = np.frombuffer(block, dtype=np.uint8)
-    ends = _newlines(block, data)
+    ends = newlines(block)
     if not len(data) or data[-1] != _NEWLINE:
         ends = np.append(ends, len(data))
     starts = np.empty_like(ends)
@@ -61,9 +61,14 @@ def index_lines(block: bytes) -> LineIndex:
     return _examine(block, starts, ends, odd)
 
 
-def _newlines(block: bytes, data: NDArray[np.uint8]) -> NDArray[np.int64]:
+def newlines(block: bytes) -> NDArray[np.int64]:
+    r"""Return where the newlines of a block are.
+
+    >>> newlines(b"a\n\nb").tolist()
+    [1, 2]
+    """
     if block.count(b"\n", 0, _SAMPLE_BYTES) > _SAMPLE_BYTES // _LONG_LINE_BYTES:
-        return np.flatnonzero(data == _NEWLINE)
+        return np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _NEWLINE)
     positions = []  # with long lines, jumping from one to the next beats a pass over every byte
     position = block.find(b"\n")
     while position >= 0:

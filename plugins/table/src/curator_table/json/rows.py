@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import io
 import json
-from itertools import chain, groupby
-from typing import IO, Any, cast
+from itertools import groupby
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 import orjson
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from curator_table.json.line_index import index_lines
+from curator_table.json.line_index import newlines
 from curator_table.memory_claims import inner_types
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 __all__ = ["inner_arrays", "is_json", "write_rows"]
 
 _PART_BYTES = 16 * 2**20
-_PART_ROWS = 1024
-"""Rows that are made into lines at a time: few, so that memory is used again."""
+_PART_ROWS = 8192
+"""Size of what is made into lines at a time, so that memory is used again, and its least number of rows."""
+_RARE = 50
+"""One value in so many rows, or fewer, is rare: such columns are put together in Python, value by value."""
+_FEW_VALUES = 1000
+"""Polars takes a millisecond for a column, however few values it has."""
 
 
 def is_json(kind: pa.DataType) -> bool:
@@ -64,58 +74,84 @@ def _write_plain(table: pa.Table, stream: IO[bytes]) -> None:
     frame.write_ndjson(stream)
 
 
-def _lines(table: pa.Table, plain: list[bool], *, write_nulls: bool) -> bytes:
-    names = table.column_names
-    rows: list[list[bytes | memoryview]]
-    groups = [(is_plain, list(group)) for is_plain, group in groupby(range(len(names)), key=plain.__getitem__)]
-    if plain[0]:  # columns without nulls stay together, and are not copied more often than needed
-        rows = [[beginning] for beginning in _open_lines(table.select(groups.pop(0)[1]))]
-    else:
-        rows = [[b"{"] for _ in range(table.num_rows)]
-    for is_plain, group in groups:
-        if is_plain:
-            for row, member in zip(rows, _members(table.select(group)), strict=True):
-                row.append(member)
+def _lines(table: pa.Table, plain: list[bool], *, write_nulls: bool) -> pa.Buffer:
+    """Return a line per row: the texts of its members, of which those that are null are skipped, joined by Arrow."""
+    pieces: list[Any] = [_text(b"{")]
+    is_begun = np.zeros(table.num_rows, dtype=bool)
+    for members, is_there in _groups(table, plain, write_nulls=write_nulls):
+        pieces += [pc.if_else(pa.array(is_begun & is_there), _text(b","), _text(None)), members]
+        is_begun |= is_there
+    lines = pc.binary_join_element_wise(*pieces, _text(b"}\n"), _text(b""), null_handling="skip")
+    return lines.buffers()[2]
+
+
+def _groups(table: pa.Table, plain: list[bool], *, write_nulls: bool) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+    """Yield texts of one or several members, ``"name":value``, for every row or null, and which rows have them."""
+    few = table.num_rows // _RARE
+
+    def kind(index: int) -> tuple[str, int]:
+        if plain[index]:
+            return "plain", 0
+        column = table.column(index)
+        return ("rare", 0) if not write_nulls and len(column) - column.null_count <= few else ("own", index)
+
+    for (name, _), indexes in groupby(range(table.num_columns), key=kind):
+        group = table.select(list(indexes))
+        if name == "plain":
+            yield _members(group), np.ones(table.num_rows, dtype=bool)
             continue
-        for index in group:
-            column = table.column(index)
-            if write_nulls or column.null_count < len(column):
-                places = range(len(rows)) if write_nulls else np.flatnonzero(column.is_valid().to_numpy()).tolist()
-                for place, member in zip(places, _sparse_members(names[index], column, write_nulls), strict=True):
-                    rows[place].append(member)
-    for row in rows:
-        if row[0] == b"{" and len(row) > 1:
-            row[1] = row[1][1:]  # no comma before the first
-        row.append(b"}\n")
-    return b"".join(chain.from_iterable(rows))
+        if name == "rare":
+            members, is_there = _rare_members(group)
+        else:
+            members, is_there = _own_members(group.column_names[0], group.column(0), write_nulls=write_nulls)
+        if not is_there.all():
+            members = members.take(pa.array(np.cumsum(is_there) - 1, mask=~is_there))
+        yield members, is_there
 
 
-def _sparse_members(name: str, column: Any, write_nulls: bool) -> list[bytes]:  # noqa: FBT001 - private
-    """Return ``,"name":value`` for every value of a column; for nulls only where it keeps JSON text."""
-    key = b",%b:" % orjson.dumps(name)
+def _rare_members(table: pa.Table) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the members of the rows that have any, and which these are: many columns with few values each."""
+    rows: list[list[bytes]] = [[] for _ in range(table.num_rows)]
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count < len(column):
+            members, is_there = _own_members(name, column, write_nulls=False)
+            for place, member in zip(np.flatnonzero(is_there).tolist(), members.to_pylist(), strict=True):
+                rows[place].append(member)
+    return pa.array([b",".join(row) for row in rows if row], pa.large_binary()), np.array(list(map(bool, rows)))
+
+
+def _own_members(name: str, column: Any, *, write_nulls: bool) -> tuple[Any, NDArray[np.bool_]]:
+    """Return the member of the rows that have it, and which these are: all, if nulls are written."""
+    key = orjson.dumps(name) + b":"
     if is_json(column.type):
-        texts = column.cast(pa.string())
-        texts = texts.fill_null("null") if write_nulls else texts.drop_null()
-        return [key + _checked(text) for text in texts.to_pylist()]
+        column = column.cast(pa.string())
+        column = column.fill_null("null") if write_nulls else column
+        texts = [key + _checked(text) for text in column.drop_null().to_pylist()]
+        return pa.array(texts, pa.large_binary()), column.is_valid().to_numpy()
+    is_there = column.is_valid().to_numpy()
     values = column.drop_null()
-    if _is_simple(column.type):  # polars takes a millisecond for a column, however few values it has
-        return [key + orjson.dumps(value) for value in values.to_pylist()]
+    if len(values) < _FEW_VALUES and _is_simple(values.type):
+        return pa.array([key + orjson.dumps(value) for value in values.to_pylist()], pa.large_binary()), is_there
     members = _members(pa.table({name: values}))
-    return members if _is_dense(values) else [_without_nulls(each) if b"null" in each else each for each in members]
+    if not _is_dense(values):
+        texts = [_without_nulls(each) if b"null" in each else each for each in members.to_pylist()]
+        members = pa.array(texts, pa.large_binary())
+    return members, is_there
 
 
-def _members(table: pa.Table) -> list[bytes]:
-    """Return what stands between the braces of every row, after a comma."""
-    return [b"," + line[1:] for line in _open_lines(table)]
+def _text(value: bytes | None) -> Any:
+    return pa.scalar(value, pa.large_binary())
 
 
-def _open_lines(table: pa.Table) -> list[memoryview]:
-    """Return the line of every row without the brace that ends it."""
+def _members(table: pa.Table) -> Any:
+    """Return what stands between the braces of every row."""
     buffer = io.BytesIO()
     _write_plain(table, buffer)
-    lines = index_lines(buffer.getvalue())
-    text = buffer.getbuffer()
-    return [text[start:end] for start, end in zip(lines.starts.tolist(), (lines.ends - 1).tolist(), strict=True)]
+    text = buffer.getvalue()
+    ends = newlines(text) + 1
+    offsets = pa.py_buffer(np.concatenate((np.zeros(1, np.int64), ends)))
+    lines = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(text)])
+    return pc.binary_slice(lines, len(b"{"), -len(b"}\n"))
 
 
 def _is_simple(kind: pa.DataType) -> bool:
@@ -154,8 +190,8 @@ def inner_arrays(array: Any) -> list[Any]:
 
 
 def _without_nulls(member: bytes) -> bytes:
-    """Leave the null fields of objects out of ``,"name":value``; null items of lists stay."""
-    return b",%b" % orjson.dumps(_filled(orjson.loads(b"{%b}" % member[1:])))[1:-1]
+    """Leave the null fields of objects out of ``"name":value``; null items of lists stay."""
+    return orjson.dumps(_filled(orjson.loads(b"{%b}" % member)))[1:-1]
 
 
 def _filled(value: Any) -> Any:
