@@ -30,9 +30,10 @@ $(INSTALLED): constraints.txt requirements-dev.txt requirements-test.txt $(PACKA
 	$(RUN) -m pip install --quiet --constraint constraints.txt --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-# Two processes: one for what runs on Ray, which often waits, and one for the rest (tests/conftest.py).
+# Three processes: one for what runs on Ray, one for what installs, both of which often wait, and one for the rest
+# (tests/conftest.py).
 test: $(INSTALLED) ## run all tests
-	$(RUN) -m pytest $(or $(ARGS),--numprocesses=2 --dist=loadgroup)
+	$(RUN) -m pytest $(or $(ARGS),--numprocesses=3 --dist=loadgroup)
 
 # In three processes, for many of them wait; what a test prints, its figures, comes at the end.
 chaos: $(INSTALLED) ## run the long fault tests: kills at random moments, full disks, damaged files

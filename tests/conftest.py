@@ -36,7 +36,9 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import LoadScopeScheduling
 
     # The long tests on Ray would take longer one after the other than a Ray for each process takes.
-    is_long = config.getoption("markexpr") in ("chaos", "soak")
+    is_long = _is_long(config)
+    if is_long:
+        config.option.loadscopereorder = False  # tests have been put in order, below
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
@@ -45,6 +47,16 @@ def pytest_xdist_make_scheduler(config, log):
             return path if group == "ray" and is_long else group or nodeid
 
     return Scheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Begin with the tests that mostly wait, so that others run meanwhile."""
+    if _is_long(config):
+        items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
+def _is_long(config):
+    return config.getoption("markexpr") in ("chaos", "soak")
 
 
 @cache

@@ -14,7 +14,7 @@ import pytest
 from curator_core.run.ledger.ledger_file import read_ledger
 from tests.support.cut_hosts import HEAD, NoHostsError, hosts
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.chaos, pytest.mark.waits, pytest.mark.timeout(1500)]
 
 PROGRAM = Path(__file__).with_name("cut_program.py")
 ROWS = 18

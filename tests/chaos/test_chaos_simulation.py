@@ -4,7 +4,6 @@ import pytest
 
 from tests.support.fault_simulation import Campaign
 
-pytestmark = pytest.mark.timeout(3_600)
 CHAOS_SEEDS = range(10_000, 15_000)
 SOAK_SEEDS = range(100_000, 200_000)
 
@@ -22,6 +21,7 @@ def test_thousands_of_seeds(seeds, quick_path):
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("seeds", slices(SOAK_SEEDS, 2_000))
 def test_a_hundred_thousand_seeds(seeds, quick_path):
     campaign = Campaign(quick_path)
