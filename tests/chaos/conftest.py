@@ -162,10 +162,10 @@ PIPELINE = """
     version: 1
     name: dozing
     stages:
-      - text.read_jsonl: {paths: "${IN}", block_bytes: 1000}
+      - table.read_jsonl: {paths: "${IN}", block_bytes: 1000}
       - text.word_count: {min_words: 3}
       - doze.doze: {seconds: "${SECONDS}"}
-      - text.write_jsonl: {path: "${OUT}"}
+      - table.write_jsonl: {path: "${OUT}"}
 """
 
 

@@ -56,7 +56,7 @@ def test_a_saved_dataset(tmp_path):
     (tmp_path / "set" / "cache-1234.arrow").write_bytes(b"left over from a map; not part of the dataset")
     assert read_texts(tmp_path / "set") == expected("train")
     rows = read(tmp_path / "set", columns=["id"])
-    assert set(rows[0]) == {"id", "text", "_source", "_row"}
+    assert set(rows[0]) == {"id", "_source", "_row"}
     assert len({(row["_source"], row["_row"]) for row in rows}) == 6
 
 

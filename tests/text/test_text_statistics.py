@@ -86,10 +86,10 @@ def test_statistics_of_nothing_and_in_a_preview(tmp_path, capsys):
     pipeline = tmp_path / "p.yaml"
     stages = f"""version: 1
 stages:
-  - text.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
+  - table.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
   - table.where: {{expression: "length(text) > 1"}}
-  - text.statistics: {{path: {tmp_path / "s"}}}
-  - text.write_jsonl: {{path: {tmp_path / "out"}}}
+  - table.statistics: {{path: {tmp_path / "s"}}}
+  - table.write_jsonl: {{path: {tmp_path / "out"}}}
 executor: local
 """
     pipeline.write_text(stages)
@@ -98,7 +98,7 @@ executor: local
     pipeline.write_text(stages.replace("> 1", "> 0"))
     assert main(["preview", str(pipeline)]) == 0
     printed = capsys.readouterr().out
-    assert "text.statistics: not run in a preview" in printed
+    assert "table.statistics: not run in a preview" in printed
     assert "result: 1 row" in printed
     assert not list((tmp_path / "s" / "parts").iterdir())
 

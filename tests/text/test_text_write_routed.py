@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, StageError
+from curator_table.stages.route import folder_of
 from curator_text import (
     DocumentBatch,
     ReadJsonl,
     WriteRouted,
 )
-from curator_text.mixing.write_routed import folder_of
 
 
 def write_lines(path, rows):

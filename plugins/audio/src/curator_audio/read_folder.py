@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_audio.batch import AudioBatch
 from curator_audio.probe import AUDIO_COLUMNS, Probe
 from curator_audio.sound.formats import EXTENSIONS
-from curator_core.sdk import FolderReader, TableBatch
+from curator_core.sdk import FolderReader, TableBatch, is_composite
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns, ProcessingStage
@@ -50,4 +50,4 @@ class ReadFolder(FolderReader):
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:
-        return [*super().outputs(), *AUDIO_COLUMNS]
+        return [*super().outputs(), *(AUDIO_COLUMNS if is_composite(self) else ())]

@@ -18,14 +18,14 @@ from curator_core.sdk import (
     make_folder,
     open_filesystem,
 )
-from curator_table import hash_text
-from curator_text.writing.tables import WriteJsonl, WriteParquet
+from curator_table.stages.sample import hash_text
+from curator_table.table_writer import WriteJsonl, WriteParquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from curator_core.sdk import Columns, NodeInfo, WorkerInfo
-    from curator_table import TableWriter
+    from curator_table.table_writer import TableWriter
 
 __all__ = ["WriteRouted", "folder_of"]
 
@@ -63,7 +63,7 @@ class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
     compression: Literal["gz", "zst", "bz2", "xz"] | None = field(default=None, kw_only=True)
     max_values: int = field(default=1000, kw_only=True)
 
-    name = "text.write_routed"
+    name = "table.route"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
