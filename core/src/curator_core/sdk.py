@@ -44,7 +44,7 @@ _HOMES = {
     "files.limits": ("DEFAULT_BLOCK_BYTES", "Limits"),
     "files.listed_size": ("ListedSize",),
     "files.locations": ("check_allowed_locations", "check_location", "is_below"),
-    "files.parts": ("part_name", "remove_files", "remove_parts"),
+    "files.parts": ("part_name", "remove_parts"),
     "files.paths": ("FileEntry", "list_files"),
     "authoring.filter": ("check_range", "Filter", "MISSING_VALUE", "Verdict"),
     "authoring.function_stage": ("FunctionStage", "processing_stage"),

@@ -88,7 +88,6 @@ from curator_core.files.locations import check_allowed_locations as check_allowe
 from curator_core.files.locations import check_location as check_location
 from curator_core.files.locations import is_below as is_below
 from curator_core.files.parts import part_name as part_name
-from curator_core.files.parts import remove_files as remove_files
 from curator_core.files.parts import remove_parts as remove_parts
 from curator_core.files.paths import FileEntry as FileEntry
 from curator_core.files.paths import list_files as list_files

@@ -64,11 +64,12 @@ class FileReader(ProcessingStage[FileGroupTask, TableBatch]):
     limit_files: int | None = field(default=None, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
 
-    batch_type: ClassVar[type[TableBatch]] = TableBatch
     thread_safe: ClassVar[bool] = True
     # Without annotations, because these are no parameters; a subclass may make one of the first.
     extensions = cast("Sequence[str] | None", None)
     """Extensions looked for in folders; any, where None."""
+    batch_type = cast("type[TableBatch]", TableBatch)
+    """Type of task to make."""
     _listing = cast("ListFiles | None", None)
 
     @abstractmethod

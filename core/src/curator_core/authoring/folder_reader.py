@@ -39,12 +39,8 @@ class FolderReader(FileReader):
     A file that is too large or cannot be read is one bad record; the others come out.
 
     Args:
-        paths: Files, folders, globs or URLs.
         with_bytes: Read the content, too; without it a later stage opens the file by its uri.
-        block_bytes: Bytes of files in a unit of work and in a table.
         max_file_bytes: A larger file is reported and left out.
-        limit_files: Take only the first so many files.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from curator_audio.batch import AudioBatch
 from curator_audio.manifest_rows import ManifestRows
@@ -90,15 +90,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
             allowed_locations=self.allowed_locations,
         )
 
-    def _lines(self) -> _ReadLines:
-        lines = _ReadLines(
+    def _lines(self) -> ReadJsonl:
+        lines = ReadJsonl(
             self.paths, block_bytes=self.block_bytes, limit_files=self.limit_files, follow_links=self.follow_links
         )
+        lines.batch_type = AudioBatch
         return lines.with_(name=self.name)
-
-
-@dataclass
-class _ReadLines(ReadJsonl):
-    """Read the lines of a manifest."""
-
-    batch_type: ClassVar[type[TableBatch]] = AudioBatch

@@ -30,7 +30,6 @@ class TableReader(FileReader):
     ['ReadRecipes.files', 'ReadRecipes']
 
     Args:
-        paths: Files, folders, globs or URLs.
         columns: Columns to read; all, where None. ``_source`` and ``_row`` always come along.
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
         max_columns: Most columns of a table, nested fields included, against records that each have keys of their own.

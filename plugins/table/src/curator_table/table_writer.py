@@ -30,7 +30,6 @@ class TableWriter(FileWriter):
     'part-3f2a-0-2.jsonl'
 
     Args:
-        path: Output folder or URL; created where missing.
         columns: Columns to write, in this order; all, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
         max_file_bytes: Write a batch that is larger than this in memory to several files. A batch is about as large as

@@ -13,7 +13,6 @@ from curator_core.sdk import (
     ConfigError,
     EmptyTask,
     FolderReader,
-    TableBatch,
 )
 from curator_video.batch import VideoBatch
 from curator_video.clip import CLIP_COLUMNS
@@ -93,4 +92,4 @@ class _ReadFiles(FolderReader):
     """Make a row of every file."""
 
     usual_extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
-    batch_type: ClassVar[type[TableBatch]] = VideoBatch
+    batch_type = VideoBatch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch, make_folder, remove_files
+from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch, make_folder, part_name, remove_parts
 from curator_table.stages.statistics_files import ALL, FOLDER, Numbers, write_json, write_summary
 from curator_table.stages.where import parse_condition
 
@@ -103,7 +103,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
             values = self._groups(task.series(self.by).cast(pl.String).fill_null("(null)"))
             for value in values.unique().sort():
                 groups[value] = self._measured(numbers.filter(values == value))
-        write_json(f"{self._parts}/{self._file_stem(task.task_id)}.json", {"by": self.by, "groups": groups})
+        write_json(f"{self._parts}/{part_name(task.task_id, '.json')}", {"by": self.by, "groups": groups})
         return task
 
     def finish(self) -> None:
@@ -112,15 +112,11 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the parts of source tasks."""
-        remove_files(self._parts, {self._file_stem(source) for source in sources}, only_torn=only_torn)
+        remove_parts(self._parts, sources, only_torn=only_torn)
 
     @property
     def _parts(self) -> str:
         return f"{self.path.rstrip('/') or '/'}/{FOLDER}"
-
-    @staticmethod
-    def _file_stem(task_id: str) -> str:
-        return f"part-{task_id.replace('/', '-')}"
 
     def _numbers(self, task: TableBatch) -> pl.DataFrame:
         found: list[pl.Series] = []

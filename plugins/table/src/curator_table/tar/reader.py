@@ -98,9 +98,6 @@ class TarReader(FileReader):
     Args:
         paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
         text_column: Column for ``txt`` members.
-        block_bytes: Size of a unit of work and of a table.
-        limit_files: Take only the first so many archives.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_member_bytes: A larger member is quarantined.
         max_members: Most members of one archive.
         max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.

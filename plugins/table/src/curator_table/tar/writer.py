@@ -47,7 +47,6 @@ class TarWriter(FileWriter):
     quarantined. ``image.read_tar`` and its kin, and the webdataset package, read the rows back.
 
     Args:
-        path: Output folder or URL; created where missing.
         key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
             a file elsewhere its base name and eight digits.
         bytes_field: Column with the media files.

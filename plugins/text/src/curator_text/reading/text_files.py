@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.sdk import (
     COMPRESSED_EXTENSIONS,
@@ -15,7 +15,6 @@ from curator_core.sdk import (
     DataError,
     FileReader,
     Limits,
-    TableBatch,
     report,
 )
 from curator_table import PAYLOAD_BYTES as _PAYLOAD_BYTES
@@ -73,7 +72,7 @@ class ReadText(FileReader):
     verify: bool = field(default=True, kw_only=True)
 
     name = "text.read_text"
-    batch_type: ClassVar[type[TableBatch]] = DocumentBatch
+    batch_type = DocumentBatch
 
     def __post_init__(self) -> None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import (
     ROW_COLUMN,
@@ -12,7 +12,6 @@ from curator_core.sdk import (
     ConfigError,
     FileReader,
     Limits,
-    TableBatch,
     compression_of,
     open_slice,
     report,
@@ -75,7 +74,7 @@ class ReadWarc(FileReader):
 
     name = "text.read_warc"
     extensions = WARC_EXTENSIONS
-    batch_type: ClassVar[type[TableBatch]] = DocumentBatch
+    batch_type = DocumentBatch
 
     def __post_init__(self) -> None:
         unknown = [each for each in self.record_types if each.lower() not in WARC_TYPES]

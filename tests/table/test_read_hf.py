@@ -8,7 +8,8 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import PipelineError
-from curator_text import ReadHf, WordCount
+from curator_table import ReadHf
+from curator_text import WordCount
 
 
 def rows_of(split, count=6):
