@@ -124,11 +124,10 @@ def test_a_reader_that_gives_provenance_itself_is_left_alone(tmp_path):
 
 
 def test_options_go_to_the_reader_and_a_name_to_both_its_stages(logs):
-    plan = Pipeline(stages=[ReadLogs(str(logs)).with_(name="read", max_attempts=7)]).build()
-    assert [(planned.stage.name, planned.stage.max_attempts) for planned in plan.stages] == [
-        ("read.files", None),
-        ("read", 7),
-    ]
+    for name in ("read", "ReadLogs.again"):
+        plan = Pipeline(stages=[ReadLogs(str(logs)).with_(name=name, max_attempts=7)]).build()
+        stages = [planned.stage for planned in plan.stages]
+        assert [(each.name, each.max_attempts) for each in stages] == [(f"{name}.files", None), (name, 7)]
 
 
 def test_what_is_missing_is_found_before_the_run(tmp_path):

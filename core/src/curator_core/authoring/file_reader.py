@@ -68,7 +68,7 @@ class FileReader(ProcessingStage[FileGroupTask, TableBatch]):
     # Without annotations, because these are no parameters; a subclass may make one of the first.
     extensions = cast("Sequence[str] | None", None)
     """Extensions looked for in folders; any, where None."""
-    batch_type = cast("type[TableBatch]", TableBatch)
+    batch_type = TableBatch
     """Type of task to make."""
     _listing = cast("ListFiles | None", None)
 

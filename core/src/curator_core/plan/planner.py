@@ -80,8 +80,9 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
 
 
 def _renamed(part: ProcessingStage[Any, Any], old: str, new: str) -> ProcessingStage[Any, Any]:
+    has_new_name = part.name == new or part.name.startswith(f"{new}.")  # the composite has named it by its own
     is_named_after_it = part.name == old or part.name.startswith(f"{old}.")
-    return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and old != new else part
+    return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and not has_new_name else part
 
 
 def _with_supported(
