@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
-from curator_core.sdk import DataError, FileReader, FileSlice, FileWriter, Limits
+from curator_core.sdk import DataError, FileReader, FileSlice, FileWriter, Limits, processing_stage
 from curator_core.values.errors import ConfigError, PipelineError, StageError
 
 LONG = f"LOG {'-' * 995}\n"
@@ -140,6 +140,23 @@ def test_what_is_missing_is_found_before_the_run(tmp_path):
         FileReader("in")
     with pytest.raises(StageError, match="neither write nor process"):
         FileWriter(str(tmp_path)).process(TableBatch(data={"a": [1]}, task_id="3f2a"))
+
+
+def test_columns_that_are_always_the_same_are_checked_before_the_run(logs):
+    @dataclass
+    class ReadFixed(ReadLogs):
+        has_fixed_columns = True
+
+        def outputs(self):
+            return ["message", "_source", "_row"]
+
+    @processing_stage(name="weigh", inputs=["weight"])
+    def weigh(batch: TableBatch) -> TableBatch:
+        return batch
+
+    Pipeline(stages=[ReadLogs(str(logs)), weigh]).build()
+    with pytest.raises(PipelineError, match="reads column 'weight'"):
+        Pipeline(stages=[ReadFixed(str(logs)), weigh]).build()
 
 
 def test_files_are_named_after_tasks_and_whole_or_not_there(logs, tmp_path):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 
 from curator_core.authoring.list_files import ListFiles
 from curator_core.authoring.recording import BadRecord, report
-from curator_core.authoring.stage import CompositeStage, ProcessingStage
+from curator_core.authoring.stage import CompositeStage, ProcessingStage, columns_of
 from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, TableBatch
 from curator_core.files.compression import compression_of
 from curator_core.files.decompression import Decompressor
@@ -65,6 +65,8 @@ class FileReader(ProcessingStage[FileGroupTask, TableBatch]):
     follow_links: bool = field(default=False, kw_only=True)
 
     thread_safe: ClassVar[bool] = True
+    has_fixed_columns: ClassVar[bool] = False
+    """Whether there are just the columns that ``outputs()`` names, so that a missing one is found before a run."""
     # Without annotations, because these are no parameters; a subclass may make one of the first.
     extensions = cast("Sequence[str] | None", None)
     """Extensions looked for in folders; any, where None."""
@@ -118,8 +120,9 @@ class FileReader(ProcessingStage[FileGroupTask, TableBatch]):
         return [SOURCE_COLUMN, ROW_COLUMN]
 
     def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; in a plan, the listing stage does."""
-        return self.listing().preflight() if self._listing is None else None
+        """Check that the paths match something, which in a plan the listing stage does; return the columns if known."""
+        found = self.listing().preflight() if self._listing is None else None
+        return columns_of(self.outputs()) if self.has_fixed_columns else found
 
     def process(self, task: FileGroupTask) -> Iterator[TableBatch]:
         """Yield the tables of a unit of work."""

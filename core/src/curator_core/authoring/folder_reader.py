@@ -48,6 +48,7 @@ class FolderReader(FileReader):
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     extensions: list[str] | None = field(default=None, kw_only=True)
 
+    has_fixed_columns: ClassVar[bool] = True
     usual_extensions: ClassVar[tuple[str, ...]] = ()
     """Extensions looked for in folders; any, where empty."""
 
@@ -61,12 +62,8 @@ class FolderReader(FileReader):
         return files
 
     def outputs(self) -> Columns:
-        return self._columns()
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; the columns are always the same."""
-        super().preflight()
-        return self._columns()
+        content = [BYTES_COLUMN] if self.with_bytes else []
+        return [URI_COLUMN, KEY_COLUMN, *content, SIZE_COLUMN, SOURCE_COLUMN, ROW_COLUMN]
 
     def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         yield self._table([self._row(piece)])
@@ -124,7 +121,3 @@ class FolderReader(FileReader):
         columns[SOURCE_COLUMN] = paths.dictionary_encode()
         columns[ROW_COLUMN] = pa.array(np.zeros(len(rows), dtype=np.int64))
         return pa.table(columns)
-
-    def _columns(self) -> list[str]:
-        content = [BYTES_COLUMN] if self.with_bytes else []
-        return [URI_COLUMN, KEY_COLUMN, *content, SIZE_COLUMN, SOURCE_COLUMN, ROW_COLUMN]

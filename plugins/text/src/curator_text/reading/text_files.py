@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from curator_core.sdk import (
     COMPRESSED_EXTENSIONS,
@@ -22,7 +22,7 @@ from curator_table import check_content, line_blocks
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -73,6 +73,7 @@ class ReadText(FileReader):
 
     name = "text.read_text"
     batch_type = DocumentBatch
+    has_fixed_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         try:
@@ -99,11 +100,6 @@ class ReadText(FileReader):
         return files
 
     def outputs(self) -> Columns:
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; the columns are always the same."""
-        super().preflight()
         return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
 
     def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:

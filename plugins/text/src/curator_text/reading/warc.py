@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.sdk import (
     ROW_COLUMN,
@@ -75,6 +75,7 @@ class ReadWarc(FileReader):
     name = "text.read_warc"
     extensions = WARC_EXTENSIONS
     batch_type = DocumentBatch
+    has_fixed_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         unknown = [each for each in self.record_types if each.lower() not in WARC_TYPES]
@@ -84,11 +85,6 @@ class ReadWarc(FileReader):
             )
 
     def outputs(self) -> Columns:
-        return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; the columns are always the same."""
-        super().preflight()
         return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
 
     def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
