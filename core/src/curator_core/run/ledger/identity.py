@@ -81,7 +81,9 @@ def _stage_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]
     return code + [
         f"stage {name!r}: {key} {_shown(before, key)} → {_shown(now, key)}"
         for key in dict.fromkeys([*before, *now])
-        if not _is_same(before.get(key), now.get(key)) or (key in now and key not in before)
+        if (not _is_same(before.get(key), now.get(key)) or (key in before) != (key in now))
+        # What an older stage could be told, and was not told, is no difference where it is gone.
+        and not (key not in now and (before[key] is None or before[key] is False))
     ]
 
 
