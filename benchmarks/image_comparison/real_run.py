@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core import LocalExecutor, Pipeline, StreamingExecutor
 from curator_dedup import PerceptualDeduplicationWorkflow
-from curator_image import AspectFilter, Phash, Probe, QualityFilter, ReadTar, SizeFilter, WriteParquet, WriteTar
+from curator_image import AspectFilter, Phash, Probe, QualityFilter, ReadTar, SizeFilter, WriteTar
+from curator_table import WriteParquet
 from image_comparison.pictures import write_shards
 
 if TYPE_CHECKING:

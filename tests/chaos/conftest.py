@@ -14,18 +14,8 @@ import pytest
 import curator_core
 import curator_text
 from curator_core import Pipeline
-from curator_table import TableWriter
-from curator_text import ReadJsonl, WordCount, WriteJsonl, WriteParquet
-
-
-@dataclass
-class WriteCsv(TableWriter):
-    format = "csv"
-
-
-@dataclass
-class WriteArrow(TableWriter):
-    format = "arrow"
+from curator_table import ReadJsonl, WriteArrow, WriteCsv, WriteJsonl, WriteParquet
+from curator_text import WordCount
 
 
 def gzipped(path):
@@ -162,10 +152,10 @@ PIPELINE = """
     version: 1
     name: dozing
     stages:
-      - text.read_jsonl: {paths: "${IN}", block_bytes: 1000}
+      - table.read_jsonl: {paths: "${IN}", block_bytes: 1000}
       - text.word_count: {min_words: 3}
       - doze.doze: {seconds: "${SECONDS}"}
-      - text.write_jsonl: {path: "${OUT}"}
+      - table.write_jsonl: {path: "${OUT}"}
 """
 
 

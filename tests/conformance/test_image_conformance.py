@@ -19,7 +19,6 @@ from curator_image.batch import ImageBatch
 from curator_image.embed import Embed
 from curator_image.read_folder import ReadFolder
 from curator_image.read_tar import ReadTar
-from curator_image.tables import ReadParquet, WriteParquet
 from curator_image.write_tar import WriteTar
 from tests.support.tiny_vision_models import vision_model
 
@@ -58,7 +57,6 @@ def images(stage=None) -> Example:
 EXAMPLES = {
     "image.read_folder": lambda: Example(stage=ReadFolder(str(folder() / "*.png")), tasks=[EmptyTask()]),
     "image.read_tar": lambda: Example(stage=ReadTar(str(folder() / "images.tar")), tasks=[EmptyTask()]),
-    "image.read_parquet": lambda: Example(stage=ReadParquet(str(folder() / "images.parquet")), tasks=[EmptyTask()]),
     "image.probe": images,
     "image.size_filter": images,
     "image.aspect_filter": images,
@@ -67,7 +65,6 @@ EXAMPLES = {
     "image.embed": lambda: images(Embed(str(vision_model("clip")))),
     "image.nsfw": images,
     "image.write_tar": lambda: images(WriteTar(str(folder() / "out"))),
-    "image.write_parquet": lambda: images(WriteParquet(str(folder() / "out"))),
 }
 
 

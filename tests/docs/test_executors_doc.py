@@ -100,7 +100,7 @@ def test_the_pipeline_loads_and_the_simulation_prints_what_the_page_says(folder,
     assert shape(printed) == shape(expected)
     fixed = (
         "2,000 tasks",
-        "text.mean_word_length           0.5 ",
+        "text.mean_word_length            0.5 ",
         "8 -> 8",
         "ideal makespan  125.0 s (ratio 1.0",
         "assumed",

@@ -15,12 +15,11 @@ from curator_image import (
     Phash,
     QualityFilter,
     ReadFolder,
-    ReadParquet,
     ReadTar,
     SizeFilter,
-    WriteParquet,
     WriteTar,
 )
+from curator_table import ReadParquet, WriteParquet
 from tests.support.golden import check_golden
 from tests.support.picture_files import blurred, encoded, scene
 

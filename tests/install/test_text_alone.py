@@ -75,10 +75,10 @@ def pipeline_folder(tmp_path):
 def run_pipeline(environment, folder, *filters):
     """Run read → filters → write through the installed command; return the documents and what the command reported."""
     stages = [
-        {"text.read_jsonl": {"paths": "in.jsonl"}},
+        {"table.read_jsonl": {"paths": "in.jsonl"}},
         {"text.word_count": {"min_words": 3}},
         *filters,
-        {"text.write_jsonl": {"path": "out"}},
+        {"table.write_jsonl": {"path": "out"}},
     ]
     # JSON is YAML: the pipeline file needs no YAML writer.
     (folder / "pipeline.yaml").write_text(json.dumps({"version": 1, "name": "installed", "stages": stages}))
@@ -90,7 +90,8 @@ def run_pipeline(environment, folder, *filters):
 def test_only_stages_of_text_and_what_it_needs_are_listed(text_environment):
     stages = text_environment.stages()
     assert stages.keys() <= {"table", "text", "dedup"}
-    assert {"text.read_jsonl", "text.write_jsonl", "text.word_count"} <= stages["text"]
+    assert {"table.read_jsonl", "table.write_jsonl"} <= stages["table"]
+    assert "text.word_count" in stages["text"]
     assert "dedup.content_hash" in stages["dedup"]
 
 

@@ -45,10 +45,10 @@ WATCH = """
 READERS = {name for name, stage in default_registry().stages.items() if stage.spec.kind == "reader"}
 STAGES = {
     **{name: {"paths": "PLACE/a.jsonl"} for name in sorted(READERS)},
-    "text.read_parquet": {"paths": "PLACE/*.parquet"},
-    "text.read_hf": {"path": "PLACE/dataset"},
+    "table.read_parquet": {"paths": "PLACE/*.parquet"},
+    "table.read_hf": {"paths": "PLACE/dataset"},
     "text.read_warc": {"paths": ["PLACE/a.warc"]},
-    "text.blend": {"sources": {"a": {"paths": "PLACE/a.jsonl"}}},
+    "table.blend": {"sources": {"a": {"paths": "PLACE/a.jsonl"}}},
     "image.read_folder": {"paths": "PLACE/"},
     "audio.read_manifest": {"paths": "PLACE/m.jsonl", "allowed_locations": ["PLACE/"]},
     "audio.read_folder": {"paths": "PLACE/"},
@@ -58,7 +58,7 @@ STAGES = {
     "text.per_extension": {"metadata_file": "PLACE/x.csv", "language": "python", "extension": "py"},
     "text.decontaminate": {"references": "PLACE/benchmark.jsonl"},
     "text.classify": {"model": "PLACE/model"},
-    "text.write_jsonl": {"path": "PLACE/out"},
+    "table.write_jsonl": {"path": "PLACE/out"},
 }
 ONLY_LOCAL = {"video.read"}
 
@@ -92,7 +92,7 @@ def pipelines(folder, place):
         if name in ONLY_LOCAL and "://" in place:
             continue
         own = json.loads(json.dumps(parameters).replace("PLACE", place))
-        first = [] if name in READERS else [{"text.read_jsonl": {"paths": f"{place}/a.jsonl"}}]
+        first = [] if name in READERS else [{"table.read_jsonl": {"paths": f"{place}/a.jsonl"}}]
         yield write(folder / f"{name}.yaml", [*first, {name: own}])
 
 
@@ -115,7 +115,7 @@ def test_no_request_is_made_and_no_file_touched(watcher, tmp_path, command):
 def test_a_check_of_the_inputs_asks_where_they_are(watcher, tmp_path):
     """What the flag is for: without it, the address is asked for, with what the file takes from the environment."""
     with web_server() as server:
-        file = write(tmp_path / "p.yaml", [{"text.read_jsonl": {"paths": f"{server.url}/${{SECRET}}.jsonl"}}])
+        file = write(tmp_path / "p.yaml", [{"table.read_jsonl": {"paths": f"{server.url}/${{SECRET}}.jsonl"}}])
         done = check(watcher, str(tmp_path / "none"), ["validate", file])
         assert "touched socket.connect" in done.stderr
         assert f"/{SECRET}.jsonl" in server.requests

@@ -13,8 +13,8 @@ from curator_core.files.paths import list_files
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.values.errors import ConfigError, PipelineError
 from curator_image import ReadFolder as ReadImages
+from curator_table.hf.layout import chosen_files
 from curator_text import ReadHf, ReadJsonl, ReadText
-from curator_text.reading.hf_layout import chosen_files
 from curator_video import Read, SampleFrames
 from tests.support.made_videos import make_video
 from tests.support.recordings import encoded, tone
@@ -47,7 +47,7 @@ def test_links_out_of_a_folder_are_reported_and_not_followed(world):
         ("UnreadableFile", str(world / "in" / "sub" / "folder")),
     ]
     assert all("follow_links: true" in record.message for record in result.quarantined)
-    assert result.stats["text.read_jsonl.files"].failed == {"UnreadableFile": 2}
+    assert result.stats["table.read_jsonl.files"].failed == {"UnreadableFile": 2}
 
 
 def test_links_are_followed_where_the_pipeline_says_so(world):

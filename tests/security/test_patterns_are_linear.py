@@ -67,7 +67,7 @@ SAFE = {
     "curator_text.privacy.api_keys._WEB_TOKEN": "matched once at a place where _WEB_TOKEN_HEAD has found the dots",
     "curator_text.privacy.api_keys._PRIVATE_KEY": "what it reads ends where it could start again, at -----BEGIN",
     "curator_text.privacy.contact_data._DOMAIN": "matched once behind each @, and reads no further than the next @",
-    "curator_text.reading.hf_layout._SHARD": "matched once with the name of a file",
+    "curator_table.hf.layout._SHARD": "matched once with the name of a file",
     "curator_text.code.python_comments._LITERAL_OR_COMMENT": "only used on text that parses: all literals end",
     "curator_core.authoring.file_keys._URL": "matched once with the name of a file",
     "curator_core.parameters.docstrings._ENTRY": "matched once with a line of a docstring, of trusted code",

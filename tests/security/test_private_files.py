@@ -16,9 +16,9 @@ BOOKS = """
 PIPELINE = """
 version: 1
 stages:
-  - text.read_jsonl: {paths: books.jsonl}
+  - table.read_jsonl: {paths: books.jsonl}
   - table.where: {expression: "CAST(year AS INTEGER) >= 1990"}
-  - text.write_jsonl: {path: out}
+  - table.write_jsonl: {path: out}
 executor: local
 """
 SESSION = """

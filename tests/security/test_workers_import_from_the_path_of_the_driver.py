@@ -14,16 +14,16 @@ MODULE = "import pathlib\npathlib.Path(__file__).with_suffix('.ran').touch()\n"
 PIPELINE = """
 version: 1
 stages:
-  - text.read_jsonl: {{paths: {folder}/rows.jsonl}}
+  - table.read_jsonl: {{paths: {folder}/rows.jsonl}}
   - table.where: {{expression: "length(text) > 3"}}
-  - text.write_jsonl: {{path: {folder}/out}}
+  - table.write_jsonl: {{path: {folder}/out}}
 """
 SCRIPT = """
 import sys
 from curator_core import Pipeline, RayDataExecutor, StreamingExecutor
 from beside import Shout
-from curator_text.reading.tables import ReadJsonl
-from curator_text.writing.tables import WriteJsonl
+from curator_table import ReadJsonl
+from curator_table import WriteJsonl
 
 executors = {"ray_data": RayDataExecutor, "streaming": StreamingExecutor}
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
-from curator_table import ListTables, ReadTable
-from curator_table.table_writer import TableWriter
+from curator_table import ReadJsonl, TableWriter
 
 
 class Refuses(ProcessingStage[TableBatch, TableBatch]):
@@ -78,8 +77,7 @@ class Work:
         return Pipeline(
             "p",
             stages=[
-                ListTables(str(self.folder / "in"), format="jsonl", block_bytes=20),
-                ReadTable("jsonl"),
+                ReadJsonl(str(self.folder / "in"), block_bytes=20),
                 Refuses(str(self.refused)),
                 Refuses(str(self.later), name="later"),
                 Write(str(self.folder / "out")),

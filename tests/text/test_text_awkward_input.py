@@ -67,7 +67,7 @@ def test_control_characters_pass_through_every_filter_and_both_formats(tmp_path)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
     stages = [ReadJsonl(str(source)), *filters()]
-    result = Pipeline(stages=[*stages, make_stage("text.write_jsonl", path=str(tmp_path / "out"))]).run()
+    result = Pipeline(stages=[*stages, make_stage("table.write_jsonl", path=str(tmp_path / "out"))]).run()
     assert not result.quarantined
     (written,) = (tmp_path / "out").iterdir()
     assert [json.loads(line)["text"] for line in written.read_text(encoding="utf-8").split("\n")[:-1]] == texts

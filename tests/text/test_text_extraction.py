@@ -118,7 +118,7 @@ def test_in_a_pipeline_the_page_is_quarantined_with_its_source(tmp_path):
     pages = [PAGE, HANGING_PAGE, PAGE]
     lines = [json.dumps({"html": page}) + "\n" for page in pages]
     (tmp_path / "pages.jsonl").write_text("".join(lines))
-    stages = [ReadJsonl(str(tmp_path), text_field="html"), ExtractHtml(page_timeout_s=0.5)]
+    stages = [ReadJsonl(str(tmp_path)), ExtractHtml(page_timeout_s=0.5)]
     result = Pipeline(stages=stages).run(LocalExecutor(threads=2))
     assert sum(batch.num_rows for batch in result) == 2
     (record,) = result.quarantined

@@ -25,9 +25,9 @@ def peak_mb():
 
 for size in sys.argv[2:]:
     stages = [
-        make_stage("text.read_jsonl", paths=f"{sys.argv[1]}/{size}.jsonl", block_bytes=500_000),
+        make_stage("table.read_jsonl", paths=f"{sys.argv[1]}/{size}.jsonl", block_bytes=500_000),
         *(make_stage(f"text.{name}") for name in ("word_count", "numbers", "urls", "repeated_lines", "gopher_quality")),
-        make_stage("text.write_jsonl", path=f"{sys.argv[1]}/out-{size}"),
+        make_stage("table.write_jsonl", path=f"{sys.argv[1]}/out-{size}"),
     ]
     result = Pipeline(stages=stages).run(LocalExecutor(threads=2))
     assert sum(task.meta["rows"] for task in result) > 0

@@ -13,8 +13,8 @@ from curator_core import LocalExecutor, Pipeline
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.authoring.tasks import TableBatch
 from curator_core.values.errors import PipelineError, ResumeError
+from curator_table.stages.blend import BlendSource
 from curator_text import Blend, ReadCsv, ReadHf, ReadJsonl, ReadParquet, WriteJsonl, WriteParquet
-from curator_text.mixing.blend import BlendSource
 
 
 def lines(path, *rows):
@@ -94,7 +94,7 @@ def test_files_of_one_run_have_one_type_for_a_column(tmp_path, first, second, ki
         table = rows_of(tmp_path / "out")
         assert table.schema.field("a").type == kind
         out = tmp_path / f"again{block_bytes}"
-        run(ReadParquet(str(tmp_path / "out"), columns=["a"]), WriteJsonl(str(out)))
+        run(ReadParquet(str(tmp_path / "out"), columns=["text", "a"]), WriteJsonl(str(out)))
         key = lambda row: json.dumps(row, sort_keys=True)  # noqa: E731
         expected = [
             {name: value for name, value in {"text": "t", **row}.items() if value is not None} for row in first + second
@@ -126,7 +126,7 @@ ODD = {
 @pytest.mark.parametrize(("usual", "odd", "message"), ODD.values(), ids=ODD)
 def test_a_value_that_does_not_fit_is_reported_and_never_changed(tmp_path, usual, odd, message):
     source = lines(tmp_path / "in.jsonl", usual, odd, usual)
-    result = run(ReadJsonl(source, text_field="a"), WriteJsonl(str(tmp_path / "out")))
+    result = run(ReadJsonl(source), WriteJsonl(str(tmp_path / "out")))
     assert json_rows(tmp_path / "out") == [json.loads(usual)] * 2
     (record,) = result.quarantined
     assert message in record.message
@@ -209,7 +209,7 @@ def test_a_resumed_run_must_find_the_same_types(tmp_path):
     stages = [ReadJsonl(str(folder), block_bytes=1), WriteParquet(str(tmp_path / "out"))]
     Pipeline(stages=stages).run(LocalExecutor(), run_dir=tmp_path / "run")
     lines(folder / "b.jsonl", {"text": "x", "a": 0.5})
-    with pytest.raises(ResumeError, match=r"types .*int64.* → .*double"):
+    with pytest.raises(ResumeError, match=r"schema .*int64.* → .*double"):
         Pipeline(stages=stages).run(LocalExecutor(), run_dir=tmp_path / "run", resume=True)
     Pipeline(stages=stages).run(LocalExecutor(), run_dir=tmp_path / "run", resume="changed")
     assert sorted(rows_of(tmp_path / "out")["a"].to_pylist()) == [0.5, 1.0]
@@ -248,7 +248,7 @@ def test_parquet_files_with_other_types_become_one_table(tmp_path, first, second
 def test_parquet_values_that_would_change_are_reported_by_row(tmp_path):
     parquet(tmp_path / "in" / "1.parquet", x=[0.5])
     parquet(tmp_path / "in" / "2.parquet", x=[1, 2**53 + 1, 3])
-    result = run(ReadParquet(str(tmp_path / "in"), text_field="x"), WriteParquet(str(tmp_path / "out")))
+    result = run(ReadParquet(str(tmp_path / "in")), WriteParquet(str(tmp_path / "out")))
     assert sorted(rows_of(tmp_path / "out")["x"].to_pylist()) == [0.5, 1, 3]
     (record,) = result.quarantined
     assert (record.error_type, record.row) == ("WrongType", 1)
@@ -326,4 +326,4 @@ def test_types_that_a_stage_mixes_up_are_told_when_the_run_is_over(tmp_path, cap
 def test_numbers_that_json_does_not_have_are_counted(tmp_path):
     parquet(tmp_path / "in.parquet", text=["a", "b", "c"], x=[float("nan"), 1.0, float("inf")])
     result = run(ReadParquet(str(tmp_path / "in.parquet")), WriteJsonl(str(tmp_path / "out")))
-    assert result.stats["text.write_jsonl"].counters == {"NaN or infinity written as null": 2}
+    assert result.stats["table.write_jsonl"].counters == {"NaN or infinity written as null": 2}

@@ -266,17 +266,17 @@ def test_the_rows_that_the_filters_of_a_recipe_drop_are_kept_and_its_parts_can_b
     (tmp_path / "p.yaml").write_text(f"""
         version: 1
         stages:
-          - text.read_jsonl: {{paths: {tmp_path}/in.jsonl}}
+          - table.read_jsonl: {{paths: {tmp_path}/in.jsonl}}
           - text.heuristics: {{recipe: gopher}}
             with: {{parts: {{text.gopher_quality: {{min_words: 2, min_stop_words: null}}}}}}
-          - text.write_jsonl: {{path: {tmp_path}/out}}
+          - table.write_jsonl: {{path: {tmp_path}/out}}
     """)
     command = ["run", str(tmp_path / "p.yaml"), "--run-dir", str(tmp_path / "run"), "--save-dropped", "--json"]
     assert main(command) == 0
     stages = {stage["name"]: stage for stage in json.loads(capsys.readouterr().out)["stages"]}
     dropped = sum(sum(stage["dropped"].values()) for stage in stages.values())
     kept = pq.read_table(tmp_path / "run" / "dropped")
-    assert stages["text.write_jsonl"]["rows_in"] + dropped == len(rows)
+    assert stages["table.write_jsonl"]["rows_in"] + dropped == len(rows)
     assert sorted(map(str, kept["text"].to_pylist())) == sorted(["None", "word " * 30])
 
 

@@ -80,7 +80,7 @@ def test_lines_come_back_as_they_were_or_are_reported(tmp_path_factory, files, b
             rows[row["id"]], places[str(path), offset] = row, row["id"]
             offset += len(json.dumps(row)) + 1
         path.write_text("".join(json.dumps(row) + "\n" for row in own))
-    reader = ReadJsonl(str(folder / "in"), text_field="id", block_bytes=block_bytes)
+    reader = ReadJsonl(str(folder / "in"), block_bytes=block_bytes)
     results = [run(reader, WriteJsonl(str(folder / "lines"))), run(reader, WriteParquet(str(folder / "columns")))]
     if any((folder / "columns").iterdir()):
         pq.read_table(folder / "columns")  # as one
@@ -134,7 +134,7 @@ def test_columns_come_back_as_they_were_or_are_reported(tmp_path_factory, files,
         table = pa.table({**columns, "id": pa.array(range(10 * number, 10 * number + count), pa.int64())})
         pq.write_table(table, folder / "in" / f"{number}.parquet")
         expected |= {row["id"]: row for row in table.to_pylist()}
-    reader = ReadParquet(str(folder / "in"), text_field="id", block_bytes=1)
+    reader = ReadParquet(str(folder / "in"), block_bytes=1)
     result = run(reader, WriteParquet(str(folder / "out")))
     reported = {10 * int(record.source.split("/")[-1][0]) + record.row for record in result.quarantined}
     assert all(expected[number]["number"] == 2**53 + 1 for number in reported)

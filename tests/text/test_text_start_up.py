@@ -8,12 +8,12 @@ _PIPELINE = """
 version: 1
 name: few
 stages:
-  - text.read_jsonl: {paths: "${INPUT}"}
+  - table.read_jsonl: {paths: "${INPUT}"}
   - text.word_count: {min_words: 2}
   - text.non_alpha_numeric: {ascii_only: true}
   - text.boiler_plate_string
   - text.repeated_lines
-  - text.write_jsonl: {path: "${OUTPUT}"}
+  - table.write_jsonl: {path: "${OUTPUT}"}
 """
 _PROGRAM = """
 import sys

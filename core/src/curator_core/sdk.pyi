@@ -7,6 +7,9 @@ from curator_core.authoring.derived import derived as derived
 from curator_core.authoring.derived import known_of as known_of
 from curator_core.authoring.file_keys import extension_of_uri as extension_of_uri
 from curator_core.authoring.file_keys import keys_of_rows as keys_of_rows
+from curator_core.authoring.file_reader import FileReader as FileReader
+from curator_core.authoring.file_reader import is_composite as is_composite
+from curator_core.authoring.file_writer import FileWriter as FileWriter
 from curator_core.authoring.filter import MISSING_VALUE as MISSING_VALUE
 from curator_core.authoring.filter import Filter as Filter
 from curator_core.authoring.filter import Verdict as Verdict
@@ -15,8 +18,6 @@ from curator_core.authoring.folder_reader import BYTES_COLUMN as BYTES_COLUMN
 from curator_core.authoring.folder_reader import SIZE_COLUMN as SIZE_COLUMN
 from curator_core.authoring.folder_reader import URI_COLUMN as URI_COLUMN
 from curator_core.authoring.folder_reader import FolderReader as FolderReader
-from curator_core.authoring.folder_reader import ReadFiles as ReadFiles
-from curator_core.authoring.folder_writer import FolderWriter as FolderWriter
 from curator_core.authoring.function_stage import FunctionStage as FunctionStage
 from curator_core.authoring.function_stage import processing_stage as processing_stage
 from curator_core.authoring.kernel_cache import KernelCache as KernelCache
@@ -34,7 +35,6 @@ from curator_core.authoring.models.torch_device import limit_threads as limit_th
 from curator_core.authoring.models.torch_device import may_use_gpu as may_use_gpu
 from curator_core.authoring.models.torch_device import restore_threads as restore_threads
 from curator_core.authoring.own_output import check_own_output as check_own_output
-from curator_core.authoring.piece_reader import PieceReader as PieceReader
 from curator_core.authoring.provenance import PROVENANCE_COLUMNS as PROVENANCE_COLUMNS
 from curator_core.authoring.provenance import own_name as own_name
 from curator_core.authoring.provenance import with_provenance as with_provenance
@@ -88,7 +88,6 @@ from curator_core.files.locations import check_allowed_locations as check_allowe
 from curator_core.files.locations import check_location as check_location
 from curator_core.files.locations import is_below as is_below
 from curator_core.files.parts import part_name as part_name
-from curator_core.files.parts import remove_files as remove_files
 from curator_core.files.parts import remove_parts as remove_parts
 from curator_core.files.paths import FileEntry as FileEntry
 from curator_core.files.paths import list_files as list_files

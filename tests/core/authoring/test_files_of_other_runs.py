@@ -115,8 +115,8 @@ def test_existing_is_checked(folder):
 PIPELINE = """
 version: 1
 stages:
-  - text.read_jsonl: {paths: "${INPUT}"}
-  - text.write_jsonl: {path: out}
+  - table.read_jsonl: {paths: "${INPUT}"}
+  - table.write_jsonl: {path: out}
 executor: local
 """
 

@@ -167,11 +167,11 @@ def test_gpu_memory_custom_resources_and_memory(cli, write_pipeline):
 
 
 def test_no_input_is_touched_and_ray_is_not_imported(environment, write_pipeline):
-    path = write_pipeline("version: 1\nstages:\n  - text.read_jsonl: {paths: no/such/*.jsonl}\n  - text.normalize\n")
+    path = write_pipeline("version: 1\nstages:\n  - table.read_jsonl: {paths: no/such/*.jsonl}\n  - text.normalize\n")
     command = [sys.executable, "-X", "importtime", "-m", "curator_core", "simulate", str(path), "--tasks", "50"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-1000:]
-    assert "text.read_jsonl+text.normalize" in done.stdout
+    assert "table.read_jsonl+text.normalize" in done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "curator_core.executors.streaming.simulate.simulator" in imported
     assert "ray" not in imported

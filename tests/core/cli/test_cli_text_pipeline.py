@@ -16,10 +16,10 @@ PIPELINE = """\
 version: 1
 name: clean
 stages:
-  - text.read_jsonl: {paths: "${INPUT}/*.jsonl"}
+  - table.read_jsonl: {paths: "${INPUT}/*.jsonl"}
   - text.normalize
   - text.word_count: {min_words: 5}
-  - text.write_jsonl: {path: "${OUTPUT}"}
+  - table.write_jsonl: {path: "${OUTPUT}"}
 """
 
 

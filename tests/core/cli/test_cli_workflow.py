@@ -90,16 +90,16 @@ name: clean-and-unique
 steps:
   - name: clean
     stages:
-      - text.read_jsonl: {paths: "${INPUT}"}
+      - table.read_jsonl: {paths: "${INPUT}"}
       - table.where: {expression: "text != 'b'"}
-      - text.write_jsonl: {path: "${CLEAN}"}
+      - table.write_jsonl: {path: "${CLEAN}"}
   - name: unique
     workflow:
       dedup.exact: {input_path: "${CLEAN}", cache_path: "${CACHE}", output_path: "${UNIQUE}"}
   - name: table
     stages:
-      - text.read_jsonl: {paths: "${UNIQUE}"}
-      - text.write_parquet: {path: "${OUTPUT}"}
+      - table.read_jsonl: {paths: "${UNIQUE}"}
+      - table.write_parquet: {path: "${OUTPUT}"}
 """
 
 
@@ -130,8 +130,8 @@ def test_pipelines_and_workflows_are_steps_of_one_file(cli, steps, tmp_path):
         ("  - name: clean\n    stages", "  - stages", "s.yaml:5: steps[0]: a step needs a name"),
         ("name: table", "name: clean", "another step is called 'clean' already"),
         ("    workflow:\n      dedup", "    workflows:\n      dedup", "unknown key, did you mean 'workflow'?"),
-        ("text.write_parquet", "text.write_parket", "s.yaml:16: steps[2].stages[1]"),
-        ("text.write_parquet: {", "text.write_parquet: {file_bytes: 1, ", "unknown parameter"),
+        ("table.write_parquet", "text.write_parket", "s.yaml:16: steps[2].stages[1]"),
+        ("table.write_parquet: {", "table.write_parquet: {file_bytes: 1, ", "unknown parameter"),
         ("table.where", "text.word_count: {text_field: txt}\n      - table.where", "s.yaml:8"),
     ],
 )

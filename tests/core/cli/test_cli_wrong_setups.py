@@ -25,12 +25,12 @@ def job(cli, tmp_path):
     return call
 
 
-READ = "text.read_jsonl: {paths: IN}"
+READ = "table.read_jsonl: {paths: IN}"
 
 
 @pytest.mark.parametrize("command", ["validate", "explain", "run", "preview"])
 def test_a_pipeline_without_a_reader_is_refused(job, command):
-    outcome = job(command, ["text.word_count", "text.write_jsonl: {path: out}"])
+    outcome = job(command, ["text.word_count", "table.write_jsonl: {path: out}"])
     assert outcome.status == 2
     assert "the first stage, 'text.word_count', takes tasks, and there is no stage before it" in outcome.err
     assert "begin with a reader" in outcome.err
@@ -54,7 +54,7 @@ def warnings_of(outcome):
 def test_rows_that_no_stage_writes_are_reported(job):
     outcome = job("run", [READ], "--json")
     (warning,) = warnings_of(outcome)
-    assert "1 row came out of the last stage, 'text.read_jsonl', and no stage writes" in warning
+    assert "1 row came out of the last stage, 'table.read_jsonl', and no stage writes" in warning
     assert "warning: 1 row came out" in job("run", [READ]).out
 
 
@@ -64,13 +64,13 @@ def test_in_python_results_are_returned_and_need_no_writer(tmp_path):
 
 
 def test_empty_input_is_reported_with_what_was_read(job, tmp_path):
-    (warning,) = warnings_of(job("run", [READ, f"text.write_jsonl: {{path: {tmp_path}/out}}"], "--json", lines=()))
+    (warning,) = warnings_of(job("run", [READ, f"table.write_jsonl: {{path: {tmp_path}/out}}"], "--json", lines=()))
     assert "no rows were read" in warning
     assert f"{str(tmp_path / 'in')!r}" in warning
 
 
 def test_when_everything_is_dropped_the_stage_and_the_reason_are_named(job, tmp_path):
-    stages = [READ, "text.word_count: {min_words: 5}", f"text.write_jsonl: {{path: {tmp_path}/out}}"]
+    stages = [READ, "text.word_count: {min_words: 5}", f"table.write_jsonl: {{path: {tmp_path}/out}}"]
     outcome = job("run", stages, "--json", lines=['{"text": "one"}'] * 3)
     assert outcome.status == 0
     (warning,) = warnings_of(outcome)
@@ -79,10 +79,10 @@ def test_when_everything_is_dropped_the_stage_and_the_reason_are_named(job, tmp_
 
 
 def test_when_everything_is_quarantined_this_is_said(job, tmp_path):
-    stages = [READ, f"text.write_jsonl: {{path: {tmp_path}/out}}"]
+    stages = [READ, f"table.write_jsonl: {{path: {tmp_path}/out}}"]
     outcome = job("run", stages, "--json", lines=["torn", "torn"])
     assert outcome.status == 3
-    assert warnings_of(outcome) == ["no rows were read: 2 failed in 'text.read_jsonl' (InvalidJson: 2)"]
+    assert warnings_of(outcome) == ["no rows were read: 2 failed in 'table.read_jsonl' (InvalidJson: 2)"]
 
 
 def test_warnings_are_in_the_run_directory_and_told_again_by_a_resume(tmp_path):

@@ -10,7 +10,7 @@ STAGES = [
     "audio.vad",
     "image.word_count",
     "table.where",
-    "text.read_jsonl",
+    "table.read_jsonl",
     "text.word_blocklist",
     "text.word_count",
 ]
@@ -21,7 +21,7 @@ STAGES = [
     [
         ("text.word_cuont", ["text.word_count"]),
         ("shuot", ["shout"]),
-        ("txt.read_jsonl", ["text.read_jsonl"]),
+        ("txt.read_jsonl", ["table.read_jsonl"]),
         ("core.where", ["table.where"]),
         ("word_count", ["image.word_count", "text.word_count"]),
         ("text.translate_everything", []),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.authoring.folder_writer import FolderWriter
+from curator_core.authoring.file_writer import FileWriter
 from curator_core.files.filesystems import names_in, open_filesystem
 from curator_core.files.local_files import is_hidden
 from curator_core.files.parts import PART_PREFIX, is_part_of
@@ -69,7 +69,7 @@ def check_nothing_exists(plan: Plan, *, sources: Container[str] = ()) -> None:
         ConfigError: There are such files.
     """
     for planned in plan.stages:
-        if isinstance(planned.stage, FolderWriter):
+        if isinstance(planned.stage, FileWriter):
             foreign = _foreign_files(planned.stage, DigestSet(), sources)
             if foreign.count:
                 raise ConfigError(
@@ -96,7 +96,7 @@ def existing_warnings(
         OutputError: A file cannot be removed.
     """
     writer = plan.stages[-1].stage
-    if existing == "keep" or not isinstance(writer, FolderWriter):
+    if existing == "keep" or not isinstance(writer, FileWriter):
         return []
     written = DigestSet()
     for path in outputs:
@@ -119,7 +119,7 @@ def existing_warnings(
 
 
 def _foreign_files(
-    writer: FolderWriter, written: DigestSet, sources: Container[str], *, takes_parts: bool = False
+    writer: FileWriter, written: DigestSet, sources: Container[str], *, takes_parts: bool = False
 ) -> _Foreign:
     """List the output folder, once, and leave out what is the run's own.
 

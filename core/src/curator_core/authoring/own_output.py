@@ -6,7 +6,7 @@ import os
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from curator_core.authoring.folder_writer import FolderWriter
+from curator_core.authoring.file_writer import FileWriter
 from curator_core.authoring.list_files import ListFiles
 from curator_core.files.filesystems import is_local, open_filesystem
 from curator_core.files.parts import PART_PREFIX
@@ -29,9 +29,9 @@ def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
     """
     stages = list(stages)
     for writer in stages:
-        if not isinstance(writer, FolderWriter):
+        if not isinstance(writer, FileWriter):
             continue
-        written = _full_path(writer.file_path(_name_of_output(writer)))
+        written = _full_path(writer.file_path(writer.file_name("0")))
         for reader in stages:
             if not isinstance(reader, ListFiles):
                 continue
@@ -44,12 +44,7 @@ def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
                     )
 
 
-def _name_of_output(writer: FolderWriter) -> str:
-    name_of = getattr(writer, "file_name", None)
-    return str(name_of("0")) if callable(name_of) else writer.file_stem("0")
-
-
-def _is_a_part(asked: str, writer: FolderWriter) -> bool:
+def _is_a_part(asked: str, writer: FileWriter) -> bool:
     """Return whether a reader names a file of the output folder that is called as the writer's files are."""
     folder, name = posixpath.split(_full_path(asked))
     if not name.startswith(PART_PREFIX) or not name.lower().endswith(writer.output_extensions()):

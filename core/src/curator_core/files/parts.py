@@ -15,7 +15,7 @@ from curator_core.values.source_ids import SourceIds
 if TYPE_CHECKING:
     from collections.abc import Collection, Container
 
-__all__ = ["PART_PREFIX", "is_part_of", "part_name", "remove_files", "remove_parts"]
+__all__ = ["PART_PREFIX", "is_part_of", "part_name", "remove_parts"]
 
 PART_PREFIX = "part-"
 """What the names of all parts begin with."""
@@ -88,8 +88,3 @@ def remove_parts(folder: str, sources: Collection[str], *, only_torn: bool = Fal
     if removed and is_local(filesystem):
         sync_folder(Path(inner))
     return removed
-
-
-def remove_files(folder: str, stems: Collection[str], *, only_torn: bool = False) -> list[str]:
-    """Remove parts by the stems of their names, which :func:`part_name` returns: see :func:`remove_parts`."""
-    return remove_parts(folder, {stem.removeprefix(PART_PREFIX) for stem in stems}, only_torn=only_torn)

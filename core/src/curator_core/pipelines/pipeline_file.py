@@ -82,7 +82,7 @@ class LoadedPipeline:
         )
 
     def _line_of(self, stage: str | None) -> int | None:
-        """Return the line of a stage; a part of a composite (``text.read_jsonl.files``) is on its composite's line."""
+        """Return the line of a stage; a part of a composite (``table.read_jsonl.files``) is on its composite's line."""
         while stage:
             if stage in self.stage_lines:
                 return self.stage_lines[stage]

@@ -270,12 +270,13 @@ def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:
 
 def _files_of(stage: ProcessingStage[Any, Any], sources: Iterable[str]) -> Iterator[str]:
     """Yield the files that a writer has made of some source tasks."""
-    from curator_core.authoring.folder_writer import FolderWriter
+    from curator_core.authoring.file_writer import FileWriter
     from curator_core.files.filesystems import open_filesystem
 
-    if not isinstance(stage, FolderWriter):
+    if not isinstance(stage, FileWriter):
         return
     filesystem, folder = open_filesystem(stage.path)
     for source in sources:
-        for path in filesystem.glob(f"{folder}/{stage.file_stem(source)}[-.]*"):
+        stem = stage.file_name(source, "")
+        for path in filesystem.glob(f"{folder}/{stem}[-.]*"):
             yield stage.file_path(path.rpartition("/")[2])

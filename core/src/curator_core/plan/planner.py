@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.authoring.stage import CompositeStage, ProcessingStage, columns_of
+from curator_core.authoring.file_reader import is_composite
+from curator_core.authoring.stage import ProcessingStage, columns_of
 from curator_core.authoring.stage_types import is_known, is_table, task_types
 from curator_core.authoring.tasks import EmptyTask
 from curator_core.plan.plan import Plan, PlannedStage
@@ -59,7 +60,7 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
         PipelineError: No part has an option.
         UnknownNameError: There is no part of a name.
     """
-    if not isinstance(stage, CompositeStage):
+    if not is_composite(stage):
         return [stage]
     parts = [part for each in stage.decompose() for part in decompose(each)]
     old, new = type(stage).name, stage.name
@@ -70,7 +71,7 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
         if not any(name in part.options for part in parts):
             raise PipelineError(f"no part of {new!r} has the option {name!r}", stage=new, fix="leave it out")
     parts = [_with_supported(part, options, main) for part in parts]
-    changes = stage.parts or {}
+    changes = getattr(stage, "parts", None) or {}
     names = [part.name for part in parts]
     unknown = [name for name in changes if name not in names]
     if unknown:
@@ -79,8 +80,9 @@ def decompose(stage: ProcessingStage[Any, Any]) -> list[ProcessingStage[Any, Any
 
 
 def _renamed(part: ProcessingStage[Any, Any], old: str, new: str) -> ProcessingStage[Any, Any]:
+    has_new_name = part.name == new or part.name.startswith(f"{new}.")  # the composite has named it by its own
     is_named_after_it = part.name == old or part.name.startswith(f"{old}.")
-    return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and old != new else part
+    return part.with_(name=new + part.name[len(old) :]) if is_named_after_it and not has_new_name else part
 
 
 def _with_supported(

@@ -181,7 +181,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
     Of ``plugin.stage`` only the stage is compared: names of one plugin look alike for their beginning alone.
 
-    >>> nearest("text.word_cuont", ["text.word_count", "text.read_jsonl"])
+    >>> nearest("text.word_cuont", ["text.word_count", "table.read_jsonl"])
     ['text.word_count']
     >>> nearest("text.embed_images", ["text.mean_length", "image.embed_image"])
     ['image.embed_image']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_audio.batch import AudioBatch
 from curator_audio.probe import AUDIO_COLUMNS, Probe
 from curator_audio.sound.formats import EXTENSIONS
-from curator_core.sdk import FolderReader, TableBatch
+from curator_core.sdk import FolderReader, is_composite
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns, ProcessingStage
@@ -30,18 +30,13 @@ class ReadFolder(FolderReader):
     Args:
         paths: Files, folders, globs or URLs. In folders, files with the extension of a common audio format are taken.
         with_bytes: Add the content of the files in the column ``bytes``; without it a later stage opens the file.
-        block_bytes: Bytes of files in a unit of work and in a table.
-        max_file_bytes: With ``with_bytes``, a larger file is quarantined.
-        limit_files: Take only the first so many files.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
-        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
     with_bytes: bool = field(default=False, kw_only=True)
 
     name = "audio.read_folder"
     usual_extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
-    batch_type: ClassVar[type[TableBatch]] = AudioBatch
+    batch_type = AudioBatch
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
@@ -50,4 +45,4 @@ class ReadFolder(FolderReader):
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:
-        return [*super().outputs(), *AUDIO_COLUMNS]
+        return [*super().outputs(), *(AUDIO_COLUMNS if is_composite(self) else ())]

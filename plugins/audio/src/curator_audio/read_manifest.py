@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from curator_audio.batch import AudioBatch
 from curator_audio.manifest_rows import ManifestRows
 from curator_core.sdk import DEFAULT_BLOCK_BYTES, CompositeStage, EmptyTask, Limits, TableBatch, check_allowed_locations
-from curator_table import ListTables, ReadTable
+from curator_table import ReadJsonl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,16 +68,15 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the manifests, read their lines, and find the files."""
-        listing = self._listing()
-        lines = ReadTable("jsonl", files=listing, batch_bytes=self.block_bytes, batch_type=AudioBatch)
-        return [listing, lines.with_(name=f"{self.name}.lines"), self._rows().with_(name=self.name)]
+        files, lines = self._lines().decompose()
+        return [files, lines.with_(name=f"{self.name}.lines"), self._rows().with_(name=self.name)]
 
     def outputs(self) -> Columns:
         return self._rows().outputs()
 
     def preflight(self) -> Sequence[str] | None:
         """Check that there are manifests, and find their columns."""
-        columns = self._listing().preflight()
+        columns = self._lines().preflight()
         return None if columns is None else sorted(self._rows().columns_after(frozenset(columns)))
 
     def _rows(self) -> ManifestRows:
@@ -91,12 +90,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
             allowed_locations=self.allowed_locations,
         )
 
-    def _listing(self) -> ListTables:
-        listing = ListTables(
-            self.paths,
-            format="jsonl",
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
+    def _lines(self) -> ReadJsonl:
+        lines = ReadJsonl(
+            self.paths, block_bytes=self.block_bytes, limit_files=self.limit_files, follow_links=self.follow_links
         )
-        return listing.with_(name=f"{self.name}.files")
+        lines.batch_type = AudioBatch
+        return lines.with_(name=self.name)

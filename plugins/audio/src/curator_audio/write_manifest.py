@@ -16,7 +16,7 @@ from curator_core.sdk import (
     PROVENANCE_COLUMNS,
     SIZE_COLUMN,
     DataError,
-    FolderWriter,
+    FileWriter,
     atomic_output,
     check_allowed_locations,
     keep_readable,
@@ -42,7 +42,7 @@ class _Line:
 
 
 @dataclass
-class WriteManifest(FolderWriter):
+class WriteManifest(FileWriter):
     """Write a manifest in the style of NeMo for each batch: JSON lines with ``audio_filepath`` and ``duration``.
 
     With ``audio="files"``, the bytes of every row are written untouched to a file beside the manifest, which names it;
@@ -72,6 +72,7 @@ class WriteManifest(FolderWriter):
     allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     name = "audio.write_manifest"
+    extension = ".jsonl"
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
@@ -86,7 +87,7 @@ class WriteManifest(FolderWriter):
         batch, lines = keep_readable(task, outcomes, error_type="UnreadableAudio")
         if not lines:
             return None
-        path = self.file_path(f"{self.file_stem(task.task_id)}.jsonl")
+        path = self.file_path(self.file_name(task.task_id))
         sizes = {path: write_jsonl(self._table(batch, lines), path), **sizes}
         return self.written(task, sizes, rows=len(lines))
 
@@ -94,7 +95,7 @@ class WriteManifest(FolderWriter):
         task.check_column(self.bytes_field)
         return [
             self._write(
-                value.as_buffer() if value.is_valid else None, f"{self.file_stem(task.task_id)}.{index:06}", sizes
+                value.as_buffer() if value.is_valid else None, self.file_name(task.task_id, f".{index:06}"), sizes
             )
             for index, value in enumerate(task.data.column(self.bytes_field))
         ]

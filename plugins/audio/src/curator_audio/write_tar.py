@@ -31,16 +31,8 @@ class WriteTar(TarWriter):
     'part-3f2a-0.tar'
 
     Args:
-        path: Output folder or URL; created where missing.
-        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
-            a file elsewhere its base name and eight digits.
         bytes_field: Column with the encoded audio.
         extension_field: Column with their extensions; where there is none, the bytes tell.
-        text_column: Column that becomes the ``txt`` member, where there is one.
-        members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
-            numbers as text.
-        json_columns: Columns for the ``json`` member, null ones left out; all others that hold no binary, where None.
-        max_file_bytes: Begin another archive when one has grown to this size.
         compression: Compress archives. Only WAV files shrink.
     """
 

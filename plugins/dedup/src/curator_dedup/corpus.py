@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from curator_core.sdk import (
     DEFAULT_BLOCK_BYTES,
@@ -92,16 +92,16 @@ class Corpus:
             name: Name of the reading stage.
         """
         chosen = None if columns is None else list(dict.fromkeys(columns))
-        files = ListTables(self.paths, format=self.format_name, block_bytes=self.block_bytes, columns=chosen)
         read = ReadHeld(
-            self.format_name,
-            files=self._typing(chosen),
+            self.paths,
+            file_format=self.format_name,
             columns=chosen,
-            batch_bytes=self.block_bytes,
+            block_bytes=self.block_bytes,
             corpus_name=self.name,
             held_columns=self.held_columns,
         )
-        return [files.with_(name=f"{name}.files"), read.with_(name=name)]
+        read.typing = self._typing(chosen)
+        return read.with_(name=name).decompose()
 
     def _typing(self, chosen: list[str] | None) -> ListTables:
         """Return the listing that finds the types of what a pass reads and holds; equal passes share it."""
@@ -152,20 +152,18 @@ class WriteDocuments(TableWriter):
     """Write documents in a format that is chosen when the stage is made.
 
     Args:
-        path: Output folder or URL.
-        columns: Columns to write, in this order; all, where None.
-        keep_provenance: Also write ``_source`` and ``_row``.
         compression: Compress whole files; for JSON lines and CSV.
         file_format: The format.
     """
 
+    compression: Literal["gz", "zst", "bz2", "xz"] | None = field(default=None, kw_only=True)
     file_format: str = field(default="jsonl", kw_only=True)
 
     name = "dedup.write"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        self.format = self.file_format  # type: ignore[misc]
+        self.format = self.file_format
         super().__post_init__()
 
 

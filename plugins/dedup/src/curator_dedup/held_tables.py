@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from curator_core.sdk import PROVENANCE_COLUMNS, report
-from curator_table import ReadTable
+from curator_table import TableReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curator_core.sdk import FileSlice
+    from curator_table import ListTables
 
 __all__ = ["ReadHeld", "held_tables", "holding"]
 
@@ -44,28 +45,31 @@ def held_tables(name: str, path: str) -> list[pa.Table]:
 
 
 @dataclass
-class ReadHeld(ReadTable):
+class ReadHeld(TableReader):
     """Read a corpus, or take what an earlier pass has read.
 
     Args:
-        format: Table format.
-        columns: Columns to read; all, where None.
-        batch_bytes: Size of a table.
-        limits: Caps against hostile files.
-        batch_type: Type of task to make.
-        files: Stage that lists the files, for the types of the columns.
-        types: Types of the columns, as they were found.
+        file_format: The format.
         corpus_name: What the corpus is held under, where it is.
         held_columns: Columns that are held: those that some pass needs; all, where None.
     """
 
+    file_format: str = field(default="jsonl", kw_only=True)
     corpus_name: str = field(default="", kw_only=True)
     held_columns: list[str] | None = field(default=None, kw_only=True)
 
-    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+    def __post_init__(self) -> None:
+        self.format = self.file_format
+        self.typing: ListTables | None = None  # finds the types for several passes; this pass alone, where None
+        super().__post_init__()
+
+    def find_types(self) -> pa.Schema | None:
+        return super().find_types() if self.typing is None else self.typing.find_types()
+
+    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         held = _HELD.get(self.corpus_name)
         if held is None:
-            yield from super().read_piece(piece)
+            yield from super().read_slice(piece)
             return
         tables = held.get(piece)
         if tables is None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from curator_image.read_folder import ReadFolder
     from curator_image.read_tar import ReadTar
     from curator_image.size_filter import SizeFilter
-    from curator_image.tables import ReadParquet, WriteParquet
     from curator_image.write_tar import WriteTar
 
 __version__ = "0.1.0"
@@ -38,7 +37,6 @@ _HOMES = {
     "read_folder": ("ReadFolder",),
     "read_tar": ("ReadTar",),
     "size_filter": ("SizeFilter",),
-    "tables": ("ReadParquet", "WriteParquet"),
     "write_tar": ("WriteTar",),
 }
 
@@ -53,10 +51,8 @@ __all__ = [
     "Probe",
     "QualityFilter",
     "ReadFolder",
-    "ReadParquet",
     "ReadTar",
     "SizeFilter",
-    "WriteParquet",
     "WriteTar",
 ]
 

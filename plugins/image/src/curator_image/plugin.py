@@ -25,12 +25,7 @@ def curator_stages() -> list[StageSpec]:
             kind="reader",
             produces=("uri", "key", "bytes", "size_bytes"),
         ),
-        StageSpec(
-            "read_parquet",
-            target="curator_image.tables:ReadParquet",
-            summary="Read images from Parquet files.",
-            kind="reader",
-        ),
+        StageSpec("read_parquet", alias_of="table.read_parquet"),
         StageSpec(
             "probe",
             target="curator_image.probe:Probe",
@@ -86,12 +81,7 @@ def curator_stages() -> list[StageSpec]:
             summary="Write images to tar archives (WebDataset shards), byte for byte as read.",
             kind="writer",
         ),
-        StageSpec(
-            "write_parquet",
-            target="curator_image.tables:WriteParquet",
-            summary="Write images and what is known about them to Parquet files.",
-            kind="writer",
-        ),
+        StageSpec("write_parquet", alias_of="table.write_parquet"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from curator_core.sdk import FolderReader, TableBatch
+from curator_core.sdk import FolderReader
 from curator_image.batch import ImageBatch
 
 __all__ = ["ReadFolder"]
@@ -23,12 +23,6 @@ class ReadFolder(FolderReader):
 
     Args:
         paths: Files, folders, globs or URLs. In folders, files with the extension of a common image format are taken.
-        with_bytes: Read the content, too; without it a later stage opens the file by its uri.
-        block_bytes: Bytes of files in a unit of work and in a table.
-        max_file_bytes: A larger file is quarantined.
-        limit_files: Take only the first so many files.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
-        extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
     name = "image.read_folder"
@@ -36,4 +30,4 @@ class ReadFolder(FolderReader):
         ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".jp2",
         ".heic", ".heif", ".hif",
     )  # fmt: skip
-    batch_type: ClassVar[type[TableBatch]] = ImageBatch
+    batch_type = ImageBatch

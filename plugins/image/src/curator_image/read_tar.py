@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from curator_core.sdk import TableBatch
 from curator_image.batch import ImageBatch
 from curator_image.read_folder import ReadFolder
 from curator_table import TarReader
@@ -23,17 +22,6 @@ class ReadTar(TarReader):
 
     >>> [stage.name for stage in ReadTar("shards").decompose()]
     ['image.read_tar.files', 'image.read_tar']
-
-    Args:
-        paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
-        text_column: Column for ``txt`` members.
-        block_bytes: Size of a unit of work and of a table. A larger archive on a local disk is cut between samples.
-        limit_files: Take only the first so many archives.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
-        max_member_bytes: A larger member is quarantined.
-        max_members: Most members of one archive.
-        max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
-        verify: Check compressed archives to their end before the first row comes out.
     """
 
     text_column: str = field(default="caption", kw_only=True)
@@ -41,4 +29,4 @@ class ReadTar(TarReader):
     name = "image.read_tar"
     noun: ClassVar[str] = "image"
     media: ClassVar[tuple[str, ...]] = tuple(extension.lstrip(".") for extension in ReadFolder.usual_extensions)
-    batch_type: ClassVar[type[TableBatch]] = ImageBatch
+    batch_type = ImageBatch

@@ -14,16 +14,24 @@ if TYPE_CHECKING:
     from curator_table.csv.csv_files import read_csv, write_csv
     from curator_table.foreign_content import check_content
     from curator_table.formats import FORMATS, Format, format_named
+    from curator_table.hf.reader import ReadHf
     from curator_table.json.jsonl import read_jsonl
     from curator_table.json.writer import write_jsonl
     from curator_table.lines import PAYLOAD_BYTES, line_blocks
     from curator_table.list_tables import ListTables
     from curator_table.parquet.parquet_files import read_parquet, write_parquet
+    from curator_table.stages.add_id import AddId
+    from curator_table.stages.blend import Blend, BlendSource
+    from curator_table.stages.resample import Resample
+    from curator_table.stages.route import WriteRouted
     from curator_table.stages.sample import Sample, hash_numbers, hash_text, row_keys, shares_of
+    from curator_table.stages.score_buckets import ScoreBuckets
     from curator_table.stages.select import SelectColumns
+    from curator_table.stages.shuffle import Partition, Shuffle
+    from curator_table.stages.statistics import Statistics
     from curator_table.stages.where import Where, parse_condition
-    from curator_table.table_reader import ReadTable, TableReader
-    from curator_table.table_writer import TableWriter
+    from curator_table.table_reader import READERS, ReadArrow, ReadCsv, ReadJsonl, ReadParquet, TableReader
+    from curator_table.table_writer import TableWriter, WriteArrow, WriteCsv, WriteJsonl, WriteParquet
     from curator_table.tar.reader import TarReader
     from curator_table.tar.writer import TarWriter
     from curator_table.types.column_types import find_types, join_types
@@ -37,16 +45,24 @@ _HOMES = {
     "csv.csv_files": ("read_csv", "write_csv"),
     "foreign_content": ("check_content",),
     "formats": ("FORMATS", "Format", "format_named"),
+    "hf.reader": ("ReadHf",),
     "json.jsonl": ("read_jsonl",),
     "json.writer": ("write_jsonl",),
     "lines": ("PAYLOAD_BYTES", "line_blocks"),
     "list_tables": ("ListTables",),
     "parquet.parquet_files": ("read_parquet", "write_parquet"),
+    "stages.add_id": ("AddId",),
+    "stages.blend": ("Blend", "BlendSource"),
+    "stages.resample": ("Resample",),
+    "stages.route": ("WriteRouted",),
     "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"),
+    "stages.score_buckets": ("ScoreBuckets",),
     "stages.select": ("SelectColumns",),
+    "stages.shuffle": ("Partition", "Shuffle"),
+    "stages.statistics": ("Statistics",),
     "stages.where": ("Where", "parse_condition"),
-    "table_reader": ("ReadTable", "TableReader"),
-    "table_writer": ("TableWriter",),
+    "table_reader": ("READERS", "ReadArrow", "ReadCsv", "ReadJsonl", "ReadParquet", "TableReader"),
+    "table_writer": ("TableWriter", "WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"),
     "tar.reader": ("TarReader",),
     "tar.writer": ("TarWriter",),
     "types.column_types": ("find_types", "join_types"),
@@ -57,18 +73,36 @@ _HOMES = {
 __all__ = [
     "FORMATS",
     "PAYLOAD_BYTES",
+    "READERS",
     "SEGMENTED",
+    "AddId",
+    "Blend",
+    "BlendSource",
     "Format",
     "ListTables",
-    "ReadTable",
+    "Partition",
+    "ReadArrow",
+    "ReadCsv",
+    "ReadHf",
+    "ReadJsonl",
+    "ReadParquet",
+    "Resample",
     "Sample",
+    "ScoreBuckets",
     "SelectColumns",
+    "Shuffle",
     "SpacedWords",
+    "Statistics",
     "TableReader",
     "TableWriter",
     "TarReader",
     "TarWriter",
     "Where",
+    "WriteArrow",
+    "WriteCsv",
+    "WriteJsonl",
+    "WriteParquet",
+    "WriteRouted",
     "check_content",
     "check_segmenter",
     "find_types",

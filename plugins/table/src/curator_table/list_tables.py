@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import FileEntry, FileSlice
 
-__all__ = ["ListTables"]
+__all__ = ["ListTables", "names_in_table", "with_provenance_names"]
 
 _FIXED_SCHEMA = frozenset({"parquet", "arrow", "csv"})
 
@@ -60,10 +60,10 @@ class ListTables(ListFiles):
         files = self.files_before_run()
         types = self.find_types(files)
         if self.columns is None:
-            return None if types is None else [*_names_in_table(types.names), SOURCE_COLUMN, ROW_COLUMN]
+            return None if types is None else names_in_table(types.names)
         if types is not None and self.format in _FIXED_SCHEMA:
             self._check_columns(types.names, files[0])
-        return [*(name for name in self.columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]
+        return with_provenance_names(self.columns)
 
     def find_types(self, files: Sequence[FileEntry] | None = None) -> pa.Schema | None:
         """Return the types of the columns as a look at the files finds them; None where no file can be read.
@@ -89,7 +89,13 @@ class ListTables(ListFiles):
                 raise UnknownNameError(f"column of {first.path}:", name, there, fix=f"the file has: {', '.join(there)}")
 
 
-def _names_in_table(names: Sequence[str]) -> list[str]:
+def names_in_table(names: Sequence[str]) -> list[str]:
+    """Return the columns of a table that is read, given those of the files."""
     from curator_core.sdk import own_name
 
-    return [own_name(name, taken=names) for name in names]
+    return [*(own_name(name, taken=names) for name in names), SOURCE_COLUMN, ROW_COLUMN]
+
+
+def with_provenance_names(columns: Iterable[str]) -> list[str]:
+    """Return the columns of a table that is read, given those that are asked for."""
+    return [*(name for name in columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]

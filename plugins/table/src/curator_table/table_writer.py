@@ -1,4 +1,4 @@
-"""Write batches to files whose names depend only on the task, so that a repeated task replaces its own file."""
+"""Write batches to files of tables: JSON lines, Parquet, CSV and Arrow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, FolderWriter
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, FileWriter
 from curator_table.formats import format_named
 
 if TYPE_CHECKING:
@@ -14,17 +14,14 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import Columns, FileGroupTask, TableBatch
 
-__all__ = ["TableWriter"]
+__all__ = ["TableWriter", "WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"]
 
 Compression = Literal["gz", "zst", "bz2", "xz"]
 
 
 @dataclass
-class TableWriter(FolderWriter):
-    """Base of stages that write a table format: one file per batch, whole or not there at all.
-
-    A batch without rows writes nothing. The task returned names the file, or the files where ``max_file_bytes`` cuts a
-    large batch; its ``meta`` has ``rows`` and ``bytes``.
+class TableWriter(FileWriter):
+    """Base of stages that write a table format: one file per batch, or several where it is large.
 
     >>> @dataclass
     ... class WriteLines(TableWriter):
@@ -33,30 +30,22 @@ class TableWriter(FolderWriter):
     'part-3f2a-0-2.jsonl'
 
     Args:
-        path: Output folder or URL; created where missing.
         columns: Columns to write, in this order; all, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
-        compression: Compress whole files; for JSON lines and CSV.
         max_file_bytes: Write a batch that is larger than this in memory to several files. A batch is about as large as
             the reader's ``block_bytes``, less what filters dropped; raise that one for larger files.
     """
 
     columns: list[str] | None = field(default=None, kw_only=True)
     keep_provenance: bool = field(default=False, kw_only=True)
-    compression: Compression | None = field(default=None, kw_only=True)
     max_file_bytes: int | None = field(default=None, kw_only=True)
 
-    format: ClassVar[str] = "jsonl"
+    format = "jsonl"
     version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
-        kind = format_named(self.format)
-        if self.compression is not None and not kind.takes_compression:
-            raise ConfigError(
-                f"stage {self.name!r}: {kind.name} files are compressed inside; compression={self.compression!r} "
-                "does not apply",
-                fix="leave compression out",
-            )
+        compression = getattr(self, "compression", None)
+        self.extension = format_named(self.format).base_extensions[0] + (f".{compression}" if compression else "")
         if self.max_file_bytes is not None and self.max_file_bytes <= 0:
             raise ConfigError(f"stage {self.name!r}: max_file_bytes must be positive, got {self.max_file_bytes}")
 
@@ -71,9 +60,13 @@ class TableWriter(FolderWriter):
         parts = self._parts(table)
         sizes = {}
         for number, part in enumerate(parts):
-            path = self.file_path(self.file_name(task.task_id, number if len(parts) > 1 else None))
-            sizes[path] = format_named(self.format).write(part, path, **self.write_options())
+            suffix = f".{number:04}{self.extension}" if len(parts) > 1 else None
+            path = self.file_path(self.file_name(task.task_id, suffix))
+            sizes[path] = self.write_file(part, path)
         return self.written(task, sizes, rows=table.num_rows)
+
+    def write_file(self, table: pa.Table, path: str) -> int:
+        return format_named(self.format).write(table, path, **self.write_options())
 
     def write_options(self) -> dict[str, Any]:
         """Return what the format's writing function is to be told besides."""
@@ -85,13 +78,6 @@ class TableWriter(FolderWriter):
             from curator_table.types.column_types import warn_of_differences
 
             warn_of_differences(self.path, self.format)
-
-    def file_name(self, task_id: str, number: int | None = None) -> str:
-        """Return the name of the file that a task is written to, or of one of several."""
-        extension = format_named(self.format).base_extensions[0]
-        outer = f".{self.compression}" if self.compression else ""
-        middle = "" if number is None else f".{number:04}"
-        return f"{self.file_stem(task_id)}{middle}{extension}{outer}"
 
     def output_extensions(self) -> tuple[str, ...]:
         return format_named(self.format).extensions
@@ -105,12 +91,71 @@ class TableWriter(FolderWriter):
         return [table.slice(start, end - start) for start, end in pairwise(edges)]
 
     def _chosen(self, task: TableBatch) -> list[str]:
-        if self.columns is not None:
-            for name in self.columns:
-                task.check_column(name)
-            chosen = list(self.columns)
-            if self.keep_provenance:
-                chosen += [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in task.columns and name not in chosen]
-            return chosen
-        hidden = () if self.keep_provenance else (SOURCE_COLUMN, ROW_COLUMN)
-        return [name for name in task.columns if name not in hidden]
+        provenance = (SOURCE_COLUMN, ROW_COLUMN)
+        for name in self.columns or ():
+            task.check_column(name)
+        chosen = [name for name in task.columns if name not in provenance] if self.columns is None else self.columns
+        more = provenance if self.keep_provenance else ()
+        return [*chosen, *(name for name in more if name in task.columns and name not in chosen)]
+
+
+@dataclass
+class WriteJsonl(TableWriter):
+    """Write every batch to a JSON Lines file named after its task.
+
+    >>> WriteJsonl("out", compression="zst").file_name("3f2a/0")
+    'part-3f2a-0.jsonl.zst'
+
+    Args:
+        compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``.
+        write_nulls: Write nulls, so that every line has every key; otherwise they are left out.
+    """
+
+    compression: Compression | None = field(default=None, kw_only=True)
+    write_nulls: bool = field(default=False, kw_only=True)
+
+    name = "table.write_jsonl"
+
+    def write_options(self) -> dict[str, Any]:
+        return {"write_nulls": self.write_nulls}
+
+
+@dataclass
+class WriteParquet(TableWriter):
+    """Write every batch to a Parquet file named after its task, compressed inside and with page checksums.
+
+    >>> WriteParquet("out").file_name("3f2a/0")
+    'part-3f2a-0.parquet'
+    """
+
+    name = "table.write_parquet"
+    format = "parquet"
+
+
+@dataclass
+class WriteArrow(TableWriter):
+    """Write every batch to an Arrow IPC file named after its task, with compressed buffers and checksums.
+
+    >>> WriteArrow("out").file_name("3f2a/0")
+    'part-3f2a-0.arrow'
+    """
+
+    name = "table.write_arrow"
+    format = "arrow"
+
+
+@dataclass
+class WriteCsv(TableWriter):
+    """Write every batch to a CSV file with a header line, named after its task.
+
+    >>> WriteCsv("out", compression="gz").file_name("3f2a/0")
+    'part-3f2a-0.csv.gz'
+
+    Args:
+        compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``.
+    """
+
+    compression: Compression | None = field(default=None, kw_only=True)
+
+    name = "table.write_csv"
+    format = "csv"

@@ -9,6 +9,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from curator_table import (
+        AddId,
+        Blend,
+        Partition,
+        ReadArrow,
+        ReadCsv,
+        ReadHf,
+        ReadJsonl,
+        ReadParquet,
+        Resample,
+        ScoreBuckets,
+        Shuffle,
+        Statistics,
+        WriteArrow,
+        WriteCsv,
+        WriteJsonl,
+        WriteParquet,
+        WriteRouted,
+    )
     from curator_text.batch import DocumentBatch
     from curator_text.extraction.extract_html import ExtractHtml
     from curator_text.extraction.html_to_text import HtmlToText
@@ -55,12 +74,6 @@ if TYPE_CHECKING:
     from curator_text.language.fast_text_lang_id import FastTextLangId
     from curator_text.language.language_id import LanguageId
     from curator_text.llm.llm import Llm
-    from curator_text.mixing.blend import Blend
-    from curator_text.mixing.resample import Resample
-    from curator_text.mixing.score_buckets import ScoreBuckets
-    from curator_text.mixing.shuffle import Partition, Shuffle
-    from curator_text.mixing.statistics import Statistics
-    from curator_text.mixing.write_routed import WriteRouted
     from curator_text.models.classify import Classify
     from curator_text.models.count_tokens import CountTokens
     from curator_text.models.embed import Embed
@@ -70,7 +83,6 @@ if TYPE_CHECKING:
     from curator_text.models.token_count import TokenCount
     from curator_text.models.tokenize import Tokenize
     from curator_text.models.tokenizer_fertility import TokenizerFertility
-    from curator_text.modifiers.add_id import AddId
     from curator_text.modifiers.fasttext_label import FasttextLabel
     from curator_text.modifiers.fix_unicode import FixUnicode
     from curator_text.modifiers.join_documents import JoinDocuments
@@ -88,11 +100,8 @@ if TYPE_CHECKING:
     from curator_text.privacy.decontaminate import Decontaminate
     from curator_text.privacy.redact_pii import RedactPii
     from curator_text.privacy.remove_contamination import RemoveContamination
-    from curator_text.reading.hf import ReadHf
-    from curator_text.reading.tables import ReadArrow, ReadCsv, ReadJsonl, ReadParquet
     from curator_text.reading.text_files import ReadText
     from curator_text.reading.warc import ReadWarc
-    from curator_text.writing.tables import WriteArrow, WriteCsv, WriteJsonl, WriteParquet
     from curator_text.writing.tokens import WriteTokens
 
 __version__ = "0.1.0"
@@ -196,8 +205,10 @@ __all__ = [
 def __getattr__(name: str) -> object:
     from curator_text.catalogue import STAGES
 
-    targets = ("curator_text.batch:DocumentBatch", *(spec.target for spec in STAGES))
+    targets = ("curator_text.batch:DocumentBatch", *(spec.target for spec in STAGES if spec.alias_of is None))
     home = next((module for module, _, each in (target.partition(":") for target in targets) if each == name), None)
+    if home is None and name in __all__:  # stages for any table, of which many pipelines of text consist
+        home = "curator_table"
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(home), name)

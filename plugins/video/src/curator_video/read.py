@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.sdk import (
     DEFAULT_BLOCK_BYTES,
@@ -12,8 +12,7 @@ from curator_core.sdk import (
     CompositeStage,
     ConfigError,
     EmptyTask,
-    ListFiles,
-    ReadFiles,
+    FolderReader,
 )
 from curator_video.batch import VideoBatch
 from curator_video.clip import CLIP_COLUMNS
@@ -71,22 +70,26 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
-        files = ListFiles(
+        reader = _ReadFiles(
             self.paths,
-            extensions=list(EXTENSIONS) if self.extensions is None else self.extensions,
+            with_bytes=self.with_bytes,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,
-            with_keys=True,
+            extensions=self.extensions,
         )
-        rows = ReadFiles(with_bytes=self.with_bytes, batch_bytes=self.block_bytes, batch_type=VideoBatch)
+        files, rows = reader.with_(name=self.name).decompose()
         probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
-        return [
-            files.with_(name=f"{self.name}.files"),
-            rows.with_(name=f"{self.name}.rows"),
-            probe.with_(name=self.name),
-        ]
+        return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:
         content = ["bytes"] if self.with_bytes else []
         return ["uri", "key", *content, "size_bytes", SOURCE_COLUMN, ROW_COLUMN, *VIDEO_COLUMNS, *CLIP_COLUMNS]
+
+
+@dataclass
+class _ReadFiles(FolderReader):
+    """Make a row of every file."""
+
+    usual_extensions: ClassVar[tuple[str, ...]] = EXTENSIONS
+    batch_type = VideoBatch

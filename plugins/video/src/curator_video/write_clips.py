@@ -13,7 +13,7 @@ from curator_core.sdk import (
     SOURCE_COLUMN,
     ConfigError,
     DataError,
-    FolderWriter,
+    FileWriter,
     add_attributes,
     atomic_output,
     check_allowed_locations,
@@ -55,7 +55,7 @@ class _Written:
 
 
 @dataclass
-class WriteClips(FolderWriter):
+class WriteClips(FileWriter):
     """Write each clip to a file, and a manifest of all clips of a batch with their columns.
 
     A clip whose first frame is a key frame, and whose end cuts no dependency, is copied as it is stored (MP4, WebM or
@@ -108,8 +108,7 @@ class WriteClips(FolderWriter):
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write the clips of a batch, then the manifest; return all files, or None where there are none."""
-        stem = self.file_stem(task.task_id) if task.num_rows else ""
-        outcomes = for_each_clip(task, self._source, lambda clip: self._write(stem, clip))
+        outcomes = for_each_clip(task, self._source, lambda clip: self._write(task.task_id, clip))
         batch, written = keep_readable(task, outcomes, error_type=UNREADABLE)
         has_file = pa.array([each is not None for each in written], pa.bool_())
         batch = batch.with_data(batch.data.filter(has_file))
@@ -118,7 +117,7 @@ class WriteClips(FolderWriter):
             return None
         sizes = {self.file_path(each.clip_file): each.clip_bytes for each in files}
         table = self._listed(add_attributes(batch, files, _MANIFEST_COLUMNS), files)
-        path = self.file_path(f"{stem}.{self.manifest}")
+        path = self.file_path(self.file_name(task.task_id, f".{self.manifest}"))
         sizes[path] = write_jsonl(table, path) if self.manifest == "jsonl" else write_parquet(table, path)
         return self.written(task, sizes, rows=len(files))
 
@@ -126,9 +125,9 @@ class WriteClips(FolderWriter):
     def _source(self) -> VideoSource:
         return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
 
-    def _write(self, stem: str, clip: Clip) -> _Written:
+    def _write(self, task_id: str, clip: Clip) -> _Written:
         """Write one clip."""
-        begin = f"{stem}.{clip_id(clip.uri, clip.start_s, clip.end_s)}"
+        begin = self.file_name(task_id, f".{clip_id(clip.uri, clip.start_s, clip.end_s)}")
         plan = None
         if self.mode != "encode":
             with open_video(clip, self.limits) as video:

@@ -45,3 +45,8 @@ def test_a_run_of_before_is_the_same_though_its_classes_were_named_with_their_mo
 )
 def test_whatever_else_differs_is_told(before, now):
     assert len(differences(before, now)) == 1
+
+
+@pytest.mark.parametrize(("value", "lines"), [(None, 0), (False, 0), (0, 1), ("gz", 1)])
+def test_a_parameter_that_is_gone_makes_a_difference_only_if_it_was_given(value, lines):
+    assert len(differences(stage(params={"compression": value}), stage(params={}))) == lines

@@ -11,6 +11,7 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.pipelines.quarantine_retry import retry_quarantined
+from curator_core.registry import default_registry
 from curator_core.run.ledger.identity import differences, plan_identity
 from curator_core.values.errors import LedgerError, ResumeError
 
@@ -67,15 +68,16 @@ def dropped_rows(folder):
     return {path.name: pq.read_table(path).to_pylist() for path in Path(folder).glob("run/dropped/*/*")}
 
 
-def check_the_end(result, *, numbers_read_by="text.read_jsonl"):
+def check_the_end(result, *, numbers_read_by="table.read_jsonl"):
     """Compare everything with what the old version left when nobody disturbed it.
 
     The numbers in ``2.jsonl`` are no text: the old version let the filter refuse them, that of today the reader.
     """
     expected = json.loads((OLD_RUN / "finished/run/result.json").read_text())
-    rows = {stage["name"]: [stage["rows_in"], stage["rows_out"]] for stage in expected["stages"]}
-    if numbers_read_by == "text.read_jsonl":
-        rows["text.read_jsonl"][1] -= NUMBERS
+    today = default_registry().canonical_name
+    rows = {today(stage["name"]): [stage["rows_in"], stage["rows_out"]] for stage in expected["stages"]}
+    if numbers_read_by == "table.read_jsonl":
+        rows["table.read_jsonl"][1] -= NUMBERS
         rows["text.word_count"][0] -= NUMBERS
     assert files_in("out") == files_in(OLD_RUN / "finished/out")
     assert result.outputs == expected["outputs"]
@@ -83,9 +85,9 @@ def check_the_end(result, *, numbers_read_by="text.read_jsonl"):
     assert result.dropped == expected["dropped"]
     assert dropped_rows(".") == dropped_rows(OLD_RUN / "finished")
     lines = (OLD_RUN / "finished/run/quarantine/records.jsonl").read_text().splitlines()
-    torn, *numbers = [(record["stage"], record["source"], record["rows"]) for record in map(json.loads, lines)]
-    if numbers_read_by == "text.read_jsonl":
-        numbers = [("text.read_jsonl", source, 1) for _, source, count in numbers for _ in range(count)]
+    torn, *numbers = [(today(record["stage"]), record["source"], record["rows"]) for record in map(json.loads, lines)]
+    if numbers_read_by == "table.read_jsonl":
+        numbers = [("table.read_jsonl", source, 1) for _, source, count in numbers for _ in range(count)]
     assert sorted((each.stage, each.source, each.rows) for each in result.quarantined) == sorted([torn, *numbers])
 
 
@@ -130,7 +132,7 @@ def test_another_version_of_the_code_is_refused_by_name_and_redone_when_asked_fo
     code = identity["stages"][-1]["code"]
     identity["stages"][-1]["code"] = "curator-text 0.0.1"
     change_header(identity=identity)
-    with pytest.raises(ResumeError, match=f"stage 'text.write_jsonl': code curator-text 0.0.1 → {code}"):
+    with pytest.raises(ResumeError, match=f"stage 'table.write_jsonl': code curator-text 0.0.1 → {code}"):
         pipeline.run(run_dir="run", resume=True)
     check_the_end(pipeline.run(run_dir="run", resume="changed"))
 

@@ -393,9 +393,9 @@ TAGGED = """
 version: 1
 name: tagged
 stages:
-  - text.read_jsonl: {paths: "${IN}"}
-  - text.add_id: {id_prefix: "${TAG}", id_field: label}
-  - text.write_jsonl: {path: "${OUT}"}
+  - table.read_jsonl: {paths: "${IN}"}
+  - table.add_id: {id_prefix: "${TAG}", id_field: label}
+  - table.write_jsonl: {path: "${OUT}"}
 """
 
 

@@ -51,10 +51,10 @@ def test_a_killed_run_is_resumed_to_the_same_files_and_counts(left_by):
     assert result.resumed_sources == DONE_WHEN_KILLED
     assert files_in("out") == files_in(RUN / "finished/out")
     expected = json.loads((RUN / "finished/run/result.json").read_text())
-    renamed = {"core.where": "table.where", "core.sample": "table.sample", "core.select_columns": "table.select"}
-    rows = [(renamed.get(each["name"], each["name"]), each["rows_in"], each["rows_out"]) for each in expected["stages"]]
+    today = default_registry().canonical_name
+    rows = [(today(each["name"]), each["rows_in"], each["rows_out"]) for each in expected["stages"]]
     assert [(each["name"], each["rows_in"], each["rows_out"]) for each in result.to_dict()["stages"]] == rows
-    assert result.dropped == {renamed.get(name, name): counts for name, counts in expected["dropped"].items()}
+    assert result.dropped == {today(name): counts for name, counts in expected["dropped"].items()}
     assert [(each.stage, each.row_id) for each in result.quarantined] == [("table.where", "1-2")]
 
 

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from curator_core.files.limits import Limits
 from curator_core.registry.plugin_info import CORE, official_distribution
 from curator_core.registry.refusals import KNOWN_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["as_named_today", "is_same_release"]
+__all__ = ["as_named_today", "as_one_reader", "is_same_release"]
 
+_READING_HALVES = (
+    "ReadFiles", "ReadHeld", "ReadHfPieces", "ReadSamples", "ReadTable", "ReadTextPieces", "ReadWarcPieces",
+)  # fmt: skip
 _LISTINGS = ("ListFiles", "ListTars")
 _OF_TABLES = ("format", "columns", "schema", "max_columns")
 """Parameters that all listings had before those of tables became a class of their own."""
@@ -28,12 +32,31 @@ def as_named_today(stage: Mapping[str, Any], canonical_name: Callable[[str], str
     """
     renamed = {**stage, "name": canonical_name(stage["name"])}
     params = stage.get("params", {})
-    cls = str(stage.get("class")).rpartition(".")[2]
-    if cls not in _LISTINGS or "format" not in params or not _is_ours(stage.get("code")):
+    if _class_of(stage) not in _LISTINGS or "format" not in params or not _is_ours(stage.get("code")):
         return renamed
     if params["format"] is None:
         return {**renamed, "params": {key: value for key, value in params.items() if key not in _OF_TABLES}}
     return {**renamed, "class": "ListTables"}
+
+
+def as_one_reader(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the identity of a stage of before in the terms of the reader of today, where it was the half of one.
+
+    Readers were two classes: what the user named, and the stage of the plan. Of that one, the listing stage was a
+    parameter, and so were all caps. What the ledger does not have is not compared: the listing has it, too.
+
+    >>> old = {"class": "ReadTable", "code": "curator-table 0.1.0", "params": {"batch_bytes": 9, "format": "csv"}}
+    >>> as_one_reader(old, {"class": "ReadCsv", "params": {"block_bytes": 8, "paths": "in"}})["params"]
+    {'block_bytes': 9, 'paths': 'in'}
+    """
+    params = old.get("params", {})
+    if _class_of(old) not in _READING_HALVES or not _is_ours(old.get("code")) or "batch_bytes" not in params:
+        return dict(old)
+    caps = {name: getattr(Limits(), name) for name in Limits.__slots__} | params.get("limits", {})
+    own = {"schema": params.get("types"), **params, "block_bytes": params["batch_bytes"]}
+    known = {**caps, **(params.get("tar_limits") or {}), **(params.get("files") or {}), **own}
+    today = {name: known.get(name, value) for name, value in new.get("params", {}).items()}
+    return {**old, "class": new.get("class"), "params": today}
 
 
 def is_same_release(old: object, new: object) -> bool:
@@ -47,6 +70,11 @@ def is_same_release(old: object, new: object) -> bool:
     (False, False)
     """
     return _is_ours(old) and _is_ours(new) and _version(old) == _version(new)
+
+
+def _class_of(stage: Mapping[str, Any]) -> str:
+    """Return the name of a class, which had its module before it once."""
+    return str(stage.get("class")).rpartition(".")[2]
 
 
 def _is_ours(code: object) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from curator_core.parameters.secret_values import identity_of_values
-from curator_core.run.ledger.former_names import as_named_today, is_same_release
+from curator_core.run.ledger.former_names import as_named_today, as_one_reader, is_same_release
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def differences(
         if name not in old:
             lines.append(f"stage {name!r} is new")
         else:
-            lines += _stage_differences(name, old[name], stage)
+            lines += _stage_differences(name, as_one_reader(old[name], stage), stage)
     if not lines and list(old) != list(new):
         lines.append(f"the stages have another order: {', '.join(old)} → {', '.join(new)}")
     return lines
@@ -81,7 +81,9 @@ def _stage_differences(name: str, old: Mapping[str, Any], new: Mapping[str, Any]
     return code + [
         f"stage {name!r}: {key} {_shown(before, key)} → {_shown(now, key)}"
         for key in dict.fromkeys([*before, *now])
-        if not _is_same(before.get(key), now.get(key)) or (key in before) != (key in now)
+        if (not _is_same(before.get(key), now.get(key)) or (key in before) != (key in now))
+        # What an older stage could be told, and was not told, is no difference where it is gone.
+        and not (key not in now and (before[key] is None or before[key] is False))
     ]
 
 

@@ -7,7 +7,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, CompositeStage, CuratorError, Filter, TableBatch, Task
+from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, CuratorError, Filter, TableBatch, Task, is_composite
 from curator_devkit.testing.check import CheckSkipped, Violation, require
 from curator_devkit.testing.comparison import merged_table, table_difference, task_difference
 from curator_devkit.testing.trial import prepared, process, run_stage
@@ -137,7 +137,7 @@ def check_missing_column_is_clear_error(subject: StageSubject) -> None:
 
 def check_setup_teardown_repeatable(subject: StageSubject) -> None:
     """A stage can be torn down and set up again, torn down twice, and torn down without set-up."""
-    if isinstance(subject.stage, CompositeStage):
+    if is_composite(subject.stage):
         raise CheckSkipped("is a composite")
     with prepared(subject.stage) as worker:
         process(worker, subject.tasks)
@@ -151,7 +151,7 @@ def check_setup_teardown_repeatable(subject: StageSubject) -> None:
 
 def check_thread_safe_if_declared(subject: StageSubject) -> None:
     """A stage that says it is thread-safe makes the same in several threads at once."""
-    if not subject.stage.thread_safe or isinstance(subject.stage, CompositeStage):
+    if not subject.stage.thread_safe or is_composite(subject.stage):
         raise CheckSkipped("does not say that it is thread-safe")
     expected = subject.reference.outputs
     with prepared(subject.stage) as worker, ThreadPoolExecutor(_THREADS) as pool:

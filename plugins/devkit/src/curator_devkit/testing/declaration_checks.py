@@ -7,12 +7,12 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import (
-    CompositeStage,
     FunctionStage,
     Pipeline,
     Resources,
     build_stage,
     columns_of,
+    is_composite,
     parameter_values,
     parameters_of,
 )
@@ -150,7 +150,7 @@ def check_copy_with_options(subject: StageSubject) -> None:
 
 def check_composite_decomposes(subject: StageSubject) -> None:
     """A composite stands for at least one stage, with distinct names."""
-    if not isinstance(subject.stage, CompositeStage):
+    if not is_composite(subject.stage):
         raise CheckSkipped("is not a composite")
     names = [part.name for part in subject.stage.decompose()]
     require(

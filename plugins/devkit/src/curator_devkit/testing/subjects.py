@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from curator_core.sdk import (
     ROW_COLUMN,
     SOURCE_COLUMN,
-    CompositeStage,
     ConfigError,
     FunctionStage,
     TableBatch,
     columns_of,
+    is_composite,
     parameters_of,
     task_types,
 )
@@ -125,7 +125,7 @@ class StageSubject:
     def tables(self) -> list[TableBatch]:
         """The input, for checks of stages that take tables."""
         tables = [task for task in self.tasks if isinstance(task, TableBatch)]
-        if not tables or isinstance(self.stage, CompositeStage):
+        if not tables or is_composite(self.stage):
             raise CheckSkipped("does not take tables")
         return tables
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from curator_core.sdk import CompositeStage, NodeInfo, Recording, Task, WorkerInfo
+from curator_core.sdk import NodeInfo, Recording, Task, WorkerInfo, is_composite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ def process(stage: ProcessingStage[Any, Any], tasks: Sequence[Task[Any]]) -> Tri
 
 def run_stage(stage: ProcessingStage[Any, Any], tasks: Sequence[Task[Any]]) -> Trial:
     """Set a stage up, run it on tasks, tear it down; a composite runs as the stages it stands for."""
-    if not isinstance(stage, CompositeStage):
+    if not is_composite(stage):
         with prepared(stage) as worker:
             return process(worker, tasks)
     trial = Trial(list(tasks))

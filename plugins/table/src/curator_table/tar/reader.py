@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.sdk import (
     COMPRESSED_EXTENSIONS,
-    DEFAULT_BLOCK_BYTES,
     ROW_COLUMN,
     SOURCE_COLUMN,
-    CompositeStage,
-    EmptyTask,
+    FileReader,
     FileSlice,
     Limits,
     ListFiles,
-    PieceReader,
     Recording,
-    TableBatch,
     compression_of,
     is_local,
     open_filesystem,
@@ -34,11 +30,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, FileEntry, ProcessingStage
+    from curator_core.sdk import Columns, FileEntry
 
-__all__ = ["ListTars", "ReadSamples", "TarReader"]
+__all__ = ["ListTars", "TarReader"]
 
-_EXTENSIONS = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
 _SNIFF_SAMPLES = 64
 
 
@@ -88,33 +83,8 @@ class ListTars(ListFiles):
 
 
 @dataclass
-class ReadSamples(PieceReader):
-    """Read tar archives, or pieces of them that begin and end between samples.
-
-    Args:
-        layout: Which member becomes which column.
-        tar_limits: Caps on members.
-        batch_bytes: Size of a table.
-        limits: Caps on the expansion of compressed archives.
-        batch_type: Type of task to make.
-    """
-
-    layout: SampleLayout
-    tar_limits: TarLimits = field(default=TarLimits(), kw_only=True)
-
-    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
-        with open_archive(piece, self.limits) as archive:
-            members = walk_members(archive, piece.path, self.tar_limits, start=piece.start, end=_last_header(piece))
-            samples = group_samples(archive, members, piece.path)
-            yield from sample_tables(samples, archive, piece.path, self.layout, batch_bytes=self.batch_bytes)
-
-    def outputs(self) -> Columns:
-        return [*self.layout.fixed, SOURCE_COLUMN, ROW_COLUMN]
-
-
-@dataclass
-class TarReader(CompositeStage[EmptyTask, TableBatch]):
-    """Base of stages that read tar archives of samples: lists and cuts the archives, then reads the pieces.
+class TarReader(FileReader):
+    """Base of stages that read tar archives of samples; large archives are cut between samples.
 
     A row has the sample's ``key``, its media file as ``bytes`` with its ``extension``, and what its sidecars say (see
     :class:`SampleLayout`). ``_row`` is the offset of the sample in the archive.
@@ -128,20 +98,13 @@ class TarReader(CompositeStage[EmptyTask, TableBatch]):
     Args:
         paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
         text_column: Column for ``txt`` members.
-        block_bytes: Size of a unit of work and of a table.
-        limit_files: Take only the first so many archives.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         max_member_bytes: A larger member is quarantined.
         max_members: Most members of one archive.
         max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
         verify: Check compressed archives to their end before the first row comes out (see :class:`Decompressor`).
     """
 
-    paths: str | list[str]
     text_column: str = field(default="text", kw_only=True)
-    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
-    limit_files: int | None = field(default=None, kw_only=True)
-    follow_links: bool = field(default=False, kw_only=True)
     max_member_bytes: int = field(default=TarLimits().max_member_bytes, kw_only=True)
     max_members: int = field(default=TarLimits().max_members, kw_only=True)
     max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
@@ -151,41 +114,31 @@ class TarReader(CompositeStage[EmptyTask, TableBatch]):
     """Extensions of what samples are about, in lower case and without a dot."""
     noun: ClassVar[str] = "media file"
     """What that is, for messages."""
-    batch_type: ClassVar[type[TableBatch]] = TableBatch
+    extensions = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
 
-    def decompose(self) -> list[ProcessingStage[Any, Any]]:
-        """Return the listing stage and the reading stage; the latter bears this stage's name."""
-        return [self._listing(), self._reader().with_(name=self.name)]
-
-    def outputs(self) -> Columns:
-        return self._reader().outputs()
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something, and find the columns in the first samples."""
-        return self._listing().preflight()
-
-    def _reader(self) -> ReadSamples:
-        return ReadSamples(
-            self._layout(),
-            tar_limits=TarLimits(self.max_member_bytes, self.max_members),
-            batch_bytes=self.block_bytes,
-            limits=Limits(max_expansion=self.max_expansion, verify=self.verify),
-            batch_type=self.batch_type,
-        )
-
-    def _layout(self) -> SampleLayout:
-        return SampleLayout(frozenset(self.media), self.noun, self.text_column)
-
-    def _listing(self) -> ListTars:
+    def listing(self) -> ListTars:
         listing = ListTars(
             self.paths,
-            extensions=list(_EXTENSIONS),
+            extensions=self.looked_for,
             block_bytes=self.block_bytes,
             limit_files=self.limit_files,
             follow_links=self.follow_links,
             layout=self._layout(),
         )
         return listing.with_(name=f"{self.name}.files")
+
+    def outputs(self) -> Columns:
+        return [*self._layout().fixed, SOURCE_COLUMN, ROW_COLUMN]
+
+    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
+        limits = TarLimits(self.max_member_bytes, self.max_members)
+        with open_archive(piece, self.limits) as archive:
+            members = walk_members(archive, piece.path, limits, start=piece.start, end=_last_header(piece))
+            samples = group_samples(archive, members, piece.path)
+            yield from sample_tables(samples, archive, piece.path, self._layout(), batch_bytes=self.block_bytes)
+
+    def _layout(self) -> SampleLayout:
+        return SampleLayout(frozenset(self.media), self.noun, self.text_column)
 
 
 def _last_header(piece: FileSlice) -> int | None:

@@ -13,7 +13,7 @@ from curator_core.sdk import (
     BadRecord,
     ConfigError,
     DataError,
-    FolderWriter,
+    FileWriter,
     StageError,
     atomic_output,
     extension_of_uri,
@@ -38,7 +38,7 @@ Sample = tuple[str, list[tuple[str, Any]]]
 
 
 @dataclass
-class TarWriter(FolderWriter):
+class TarWriter(FileWriter):
     """Base of stages that write tar archives of samples: one archive per batch, whole or not there at all.
 
     A row becomes the members ``KEY.EXTENSION``: its bytes untouched, its text as ``txt``, its class as ``cls``, further
@@ -47,7 +47,6 @@ class TarWriter(FolderWriter):
     quarantined. ``image.read_tar`` and its kin, and the webdataset package, read the rows back.
 
     Args:
-        path: Output folder or URL; created where missing.
         key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
             a file elsewhere its base name and eight digits.
         bytes_field: Column with the media files.
@@ -72,6 +71,7 @@ class TarWriter(FolderWriter):
     default_extension: ClassVar[str] = "bin"
 
     def __post_init__(self) -> None:
+        self.extension = f".tar.{self.compression}" if self.compression else ".tar"
         if self.max_file_bytes is not None and self.max_file_bytes <= 0:
             raise ConfigError(f"stage {self.name!r}: max_file_bytes must be positive, got {self.max_file_bytes}")
         try:
@@ -88,17 +88,13 @@ class TarWriter(FolderWriter):
         parts = list(self._parts(self._samples(task)))
         sizes = {}
         for number, samples in enumerate(parts):
-            path = self.file_path(self.file_name(task.task_id, number if len(parts) > 1 else None))
+            suffix = f".{number:04}{self.extension}" if len(parts) > 1 else None
+            path = self.file_path(self.file_name(task.task_id, suffix))
             with atomic_output(path) as file:
                 with open_compressed(file, path) as stream:
                     _write(stream, samples)
                 sizes[path] = file.tell()
         return self.written(task, sizes, rows=sum(map(len, parts))) if parts else None
-
-    def file_name(self, task_id: str, number: int | None = None) -> str:
-        """Return the name of the archive that a task is written to, or of one of several."""
-        middle = "" if number is None else f".{number:04}"
-        return f"{self.file_stem(task_id)}{middle}.tar{f'.{self.compression}' if self.compression else ''}"
 
     def output_extensions(self) -> tuple[str, ...]:
         return (".tar", ".tar.gz", ".tar.zst")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from curator_text.catalogue import (
+    aliases,
     code,
     extraction,
     heuristics,
     language,
-    mixing,
     models,
     modifiers,
     privacy,
@@ -28,6 +28,6 @@ STAGES = (
     *heuristics.STAGES,
     *code.STAGES,
     *models.STAGES,
-    *mixing.STAGES,
     *writing.STAGES,
+    *aliases.STAGES,
 )

@@ -81,13 +81,6 @@ STAGES = (
         kind="modifier",
     ),
     StageSpec(
-        "add_id",
-        target="curator_text.modifiers.add_id:AddId",
-        summary="Add ids made of each document's file and place in it.",
-        kind="modifier",
-        produces=("id",),
-    ),
-    StageSpec(
         "fasttext_label",
         target="curator_text.modifiers.fasttext_label:FasttextLabel",
         summary="Write documents as labelled lines for training fastText.",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, TableBatch
-from curator_table import TableWriter
+from curator_core.sdk import FileGroupTask, FileWriter, TableBatch
+from curator_table import write_parquet
 from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["CountContamination"]
 
 
 @dataclass
-class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], TableWriter):
+class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], FileWriter):
     """Count in how many documents each benchmark n-gram occurs, for the ``counts`` of ``text.decontaminate``.
 
     Some n-grams of a benchmark are common phrases, and dropping documents for them loses good text: GPT-3 (Brown et al.
@@ -37,9 +37,6 @@ class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], TableWriter)
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for.
         text_field: Column with the text.
-        columns: Leave out: the columns are ``gram`` and ``documents``.
-        keep_provenance: Leave out.
-        compression: Leave out: Parquet compresses its pages.
     """
 
     references: str | list[str] | dict[str, str | list[str]] = field(kw_only=True)
@@ -49,10 +46,10 @@ class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], TableWriter)
     text_field: str = field(default="text", kw_only=True)
 
     name = "text.count_contamination"
-    format: ClassVar[str] = "parquet"
+    extension = ".parquet"
+    version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.check_sizes()
 
     def inputs(self) -> Columns:
@@ -69,3 +66,6 @@ class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], TableWriter)
             {"gram": pa.array(grams, pa.uint64()), "documents": counts["documents"].cast(pl.Int64).to_arrow()}
         )
         return super().process(task.with_data(table))
+
+    def write_file(self, table: pa.Table, path: str) -> int:
+        return write_parquet(table, path)

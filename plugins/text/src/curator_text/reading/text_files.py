@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from curator_core.sdk import (
     COMPRESSED_EXTENSIONS,
-    DEFAULT_BLOCK_BYTES,
     ROW_COLUMN,
     SOURCE_COLUMN,
     BadRecord,
-    CompositeStage,
     ConfigError,
     DataError,
-    Decompressor,
-    EmptyTask,
+    FileReader,
     Limits,
-    ListedSize,
-    ListFiles,
-    PieceReader,
-    TableBatch,
-    compression_of,
-    open_slice,
     report,
 )
 from curator_table import PAYLOAD_BYTES as _PAYLOAD_BYTES
@@ -31,13 +22,13 @@ from curator_table import check_content, line_blocks
 from curator_text.batch import DocumentBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, FileSlice, ProcessingStage
+    from curator_core.sdk import Columns, FileSlice, ListFiles
 
-__all__ = ["ReadText", "ReadTextPieces"]
+__all__ = ["ReadText"]
 
 Per = Literal["file", "paragraph", "line"]
 Errors = Literal["quarantine", "replace"]
@@ -48,31 +39,70 @@ _CHUNK_BYTES = 2**20
 
 
 @dataclass
-class ReadTextPieces(PieceReader):
-    """Read units of work of plain text; the second half of :class:`ReadText`.
+class ReadText(FileReader):
+    """Read plain text files, plain or compressed: a document per file, per paragraph or per line.
+
+    Small files are grouped into one unit of work; large ones are cut into pieces where a document is a line. Empty
+    files are empty documents, blank lines and paragraphs are none. ``_row`` is the byte at which a document begins.
+    Text that cannot be decoded is quarantined: the file, the paragraph or the line, while the others come out.
+
+    >>> [stage.name for stage in ReadText("books", per="paragraph").decompose()]
+    ['text.read_text.files', 'text.read_text']
 
     Args:
-        per: What becomes a document.
+        per: What becomes a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
         text_field: Column for the text.
-        encoding: Encoding of the files.
-        errors: What becomes of text that is not in that encoding.
-        batch_bytes: Size of a table.
-        limits: Caps against hostile files.
-        batch_type: Type of task to make.
+        encoding: Encoding of the files; a byte order mark of UTF-8 is taken off.
+        errors: ``quarantine`` text that is not in that encoding, or ``replace`` what is wrong in it with U+FFFD.
+        extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
+        max_file_bytes: A larger file is quarantined where a document is a file.
+        max_record_bytes: A longer line or paragraph is quarantined.
+        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
+        verify: Check compressed files to their end before the first row comes out.
     """
 
     per: Per = field(default="file", kw_only=True)
     text_field: str = field(default="text", kw_only=True)
     encoding: str = field(default="utf-8", kw_only=True)
     errors: Errors = field(default="quarantine", kw_only=True)
+    extensions: list[str] | None = field(default=None, kw_only=True)
+    max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
+    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
+
+    name = "text.read_text"
+    batch_type = DocumentBatch
+    has_fixed_columns: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.encoding)
+            keeps_newlines = "a\n".encode(self.encoding) == b"a\n"
+        except LookupError as error:
+            raise ConfigError(
+                f"stage {self.name!r}: unknown encoding {self.encoding!r}", fix="use a name that Python knows: latin-1"
+            ) from error
+        if self.per != "file" and not keeps_newlines:
+            raise ConfigError(
+                f"stage {self.name!r}: lines cannot be found in {self.encoding} without decoding all of it",
+                fix="convert the files to UTF-8, or read them per file",
+            )
+
+    @property
+    def looked_for(self) -> list[str] | None:
+        inner = self.extensions if self.extensions is not None else TEXT_EXTENSIONS
+        return [each + outer for each in inner for outer in ("", *COMPRESSED_EXTENSIONS)]
+
+    def listing(self) -> ListFiles:
+        files = super().listing()
+        files.splittable = self.per == "line"
+        return files
 
     def outputs(self) -> Columns:
         return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
 
-    def preflight(self) -> Sequence[str] | None:
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
-
-    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         if self.per == "file":
             return self._whole_file(piece)
         return self._lines(piece) if self.per == "line" else self._paragraphs(piece)
@@ -90,13 +120,11 @@ class ReadTextPieces(PieceReader):
         yield self._table([text], piece, [0])
 
     def _content(self, piece: FileSlice) -> bytes:
-        largest = self.limits.max_file_bytes
+        largest = self.max_file_bytes
         parts: list[bytes] = []
         size = 0
-        with open_slice(piece) as file:
-            is_compressed = compression_of(piece.path) is not None
-            stream = Decompressor(file, piece.path, self.limits) if is_compressed else ListedSize(file, piece)
-            while size <= largest and (chunk := stream.read(_CHUNK_BYTES)):
+        with self.open(piece) as file:
+            while size <= largest and (chunk := file.read(_CHUNK_BYTES)):
                 parts.append(chunk)
                 size += len(chunk)
         if size > largest:
@@ -109,7 +137,7 @@ class ReadTextPieces(PieceReader):
     def _lines(self, piece: FileSlice) -> Iterator[pa.Table]:
         from curator_text.reading.text_spans import line_spans
 
-        for block in line_blocks(piece, block_bytes=self.batch_bytes, limits=self.limits):
+        for block in line_blocks(piece, block_bytes=self.block_bytes, limits=self.limits):
             data, offset = _after_bom(block.data, block.offset)
             yield from self._documents(data, line_spans(data), piece, offset)
 
@@ -117,7 +145,7 @@ class ReadTextPieces(PieceReader):
         from curator_text.reading.text_spans import paragraph_spans
 
         held, held_at = b"", 0  # a paragraph that may go on in the next block, and where it begins
-        for block in line_blocks(piece, block_bytes=self.batch_bytes, limits=self.limits):
+        for block in line_blocks(piece, block_bytes=self.block_bytes, limits=self.limits):
             if held and held_at + len(held) != block.offset:  # a line that is too long was left out in between
                 yield from self._documents(held, paragraph_spans(held), piece, held_at)
                 held = b""
@@ -128,7 +156,7 @@ class ReadTextPieces(PieceReader):
                 continue
             yield from self._documents(data, (starts[:-1], ends[:-1]), piece, offset)
             held, held_at = data[int(starts[-1]) :], offset + int(starts[-1])
-            if len(held) > self.limits.max_record_bytes:  # the rest of it is a paragraph of its own
+            if len(held) > self.max_record_bytes:  # the rest of it is a paragraph of its own
                 self._report_long(piece, held_at, held)
                 held = b""
         if held:
@@ -153,13 +181,13 @@ class ReadTextPieces(PieceReader):
 
     def _short_spans(self, data: bytes, spans: Any, piece: FileSlice, offset: int) -> Any:
         starts, ends = spans
-        fits = ends - starts <= self.limits.max_record_bytes
+        fits = ends - starts <= self.max_record_bytes
         for start in starts[~fits].tolist():
             self._report_long(piece, offset + start, data[start:])
         return starts[fits], ends[fits]
 
     def _report_long(self, piece: FileSlice, offset: int, data: bytes) -> None:
-        message = f"the {self.per} is longer than {self.limits.max_record_bytes:,} bytes; raise max_record_bytes"
+        message = f"the {self.per} is longer than {self.max_record_bytes:,} bytes; raise max_record_bytes"
         report().bad_record(BadRecord(message, piece.path, offset, "RecordTooLong", data[:_PAYLOAD_BYTES]))
 
     def _table(self, texts: Any, piece: FileSlice, rows: Any) -> pa.Table:
@@ -169,104 +197,6 @@ class ReadTextPieces(PieceReader):
 
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
         return with_provenance(pa.table({self.text_field: column}), piece.path, rows)
-
-
-@dataclass
-class ReadText(CompositeStage[EmptyTask, TableBatch]):
-    """Read plain text files, plain or compressed: a document per file, per paragraph or per line.
-
-    Small files are grouped into one unit of work; large ones are cut into pieces where a document is a line. Empty
-    files are empty documents, blank lines and paragraphs are none. ``_row`` is the byte at which a document begins.
-    Text that cannot be decoded is quarantined: the file, the paragraph or the line, while the others come out.
-
-    >>> [stage.name for stage in ReadText("books", per="paragraph").decompose()]
-    ['text.read_text.files', 'text.read_text']
-
-    Args:
-        paths: Files, folders, globs or URLs.
-        per: What becomes a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
-        text_field: Column for the text.
-        encoding: Encoding of the files; a byte order mark of UTF-8 is taken off.
-        errors: ``quarantine`` text that is not in that encoding, or ``replace`` what is wrong in it with U+FFFD.
-        extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
-        block_bytes: Size of a unit of work and of a table.
-        limit_files: Take only the first so many files.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
-        max_file_bytes: A larger file is quarantined where a document is a file.
-        max_record_bytes: A longer line or paragraph is quarantined.
-        max_expansion: Decompressed bytes allowed per byte of a compressed file, against decompression bombs.
-        verify: Check compressed files to their end before the first row comes out.
-    """
-
-    paths: str | list[str]
-    per: Per = field(default="file", kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
-    encoding: str = field(default="utf-8", kw_only=True)
-    errors: Errors = field(default="quarantine", kw_only=True)
-    extensions: list[str] | None = field(default=None, kw_only=True)
-    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
-    limit_files: int | None = field(default=None, kw_only=True)
-    follow_links: bool = field(default=False, kw_only=True)
-    max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
-    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
-    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
-    verify: bool = field(default=True, kw_only=True)
-
-    name = "text.read_text"
-    batch_type: ClassVar[type[TableBatch]] = DocumentBatch
-
-    def __post_init__(self) -> None:
-        try:
-            codecs.lookup(self.encoding)
-            keeps_newlines = "a\n".encode(self.encoding) == b"a\n"
-        except LookupError as error:
-            raise ConfigError(
-                f"stage {self.name!r}: unknown encoding {self.encoding!r}", fix="use a name that Python knows: latin-1"
-            ) from error
-        if self.per != "file" and not keeps_newlines:
-            raise ConfigError(
-                f"stage {self.name!r}: lines cannot be found in {self.encoding} without decoding all of it",
-                fix="convert the files to UTF-8, or read them per file",
-            )
-
-    def decompose(self) -> list[ProcessingStage[Any, Any]]:
-        """Return the listing stage and the reading stage; the latter bears this stage's name."""
-        limits = Limits(
-            max_record_bytes=self.max_record_bytes,
-            max_expansion=self.max_expansion,
-            max_file_bytes=self.max_file_bytes,
-            verify=self.verify,
-        )
-        reader = ReadTextPieces(
-            per=self.per,
-            text_field=self.text_field,
-            encoding=self.encoding,
-            errors=self.errors,
-            batch_bytes=self.block_bytes,
-            limits=limits,
-            batch_type=self.batch_type,
-        )
-        return [self._listing(), reader.with_(name=self.name)]
-
-    def outputs(self) -> Columns:
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; the columns are always the same."""
-        self._listing().preflight()
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
-
-    def _listing(self) -> ListFiles:
-        inner = self.extensions if self.extensions is not None else TEXT_EXTENSIONS
-        listing = ListFiles(
-            self.paths,
-            extensions=[each + outer for each in inner for outer in ("", *COMPRESSED_EXTENSIONS)],
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
-            splittable=self.per == "line",
-        )
-        return listing.with_(name=f"{self.name}.files")
 
 
 def _after_bom(data: bytes, offset: int) -> tuple[bytes, int]:

@@ -6,17 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.sdk import (
-    DEFAULT_BLOCK_BYTES,
     ROW_COLUMN,
     SOURCE_COLUMN,
     BadRecord,
-    CompositeStage,
     ConfigError,
-    EmptyTask,
+    FileReader,
     Limits,
-    ListFiles,
-    PieceReader,
-    TableBatch,
     compression_of,
     open_slice,
     report,
@@ -28,12 +23,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, Compression, FileSlice, ProcessingStage
+    from curator_core.sdk import Columns, Compression, FileSlice
     from curator_text.reading.warc_framing import BrokenRecord, RawRecord
     from curator_text.reading.warc_members import Damage, Member
     from curator_text.reading.warc_records import PageRow
 
-__all__ = ["ReadWarc", "ReadWarcPieces"]
+__all__ = ["ReadWarc"]
 
 WARC_EXTENSIONS = (".warc", ".warc.gz", ".warc.zst")
 WARC_COLUMNS = ("html", "url", "date", "content_type", "warc_id", "status")
@@ -44,36 +39,62 @@ _MAX_PROBLEMS = 1000
 
 
 @dataclass
-class ReadWarcPieces(PieceReader):
-    """Read WARC files; the second half of :class:`ReadWarc`.
+class ReadWarc(FileReader):
+    """Read web pages from WARC files, plain or compressed (``.gz``, ``.zst``).
+
+    The columns are ``html`` (text, decoded by the charset that the server or the page declares, or that its bytes look
+    like), ``url``, ``date``, ``content_type``, ``warc_id`` and ``status``; HTTP transfer and content encodings are
+    undone. ``_row`` is the byte at which the record's member begins in the file, as an index of the archive has it; for
+    records that share a member, their number in it is added.
+
+    A file is read as one unit of work, in tables of ``block_bytes``: where a record begins in the middle of a file
+    cannot be known for sure, because archives contain archives. A damaged record is quarantined with its place, and
+    reading continues at the next one that can be found: every byte of a gzip member was checked before its record
+    comes out; plain files and zstd are checked by the digests of the records, where they have them.
+
+    >>> [stage.name for stage in ReadWarc("crawl/*.warc.gz").decompose()]
+    ['text.read_warc.files', 'text.read_warc']
 
     Args:
-        record_types: WARC types to read.
-        mime_types: Content types to read; all, where empty.
-        raw: Give out bytes in place of decoded text.
-        batch_bytes: Size of a table.
-        limits: Caps against hostile files.
-        batch_type: Type of task to make.
+        record_types: WARC types to read: ``response``, ``resource``, ``conversion``, ….
+        mime_types: Content types to read, as the server declares them; all, where empty.
+        raw: Give out ``html`` as bytes, as the server sent it.
+        block_bytes: Size of a unit of work of small files, and of a table.
+        max_record_bytes: A longer record, or a page that expands to more, is quarantined.
+        max_expansion: Decompressed bytes allowed per compressed byte of a record, against decompression bombs.
+        verify: Check the digests of records in files whose compression has no checksums.
     """
 
     record_types: list[str] = field(default_factory=lambda: ["response"], kw_only=True)
     mime_types: list[str] = field(default_factory=lambda: list(PAGE_TYPES), kw_only=True)
     raw: bool = field(default=False, kw_only=True)
+    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    verify: bool = field(default=True, kw_only=True)
+
+    name = "text.read_warc"
+    extensions = WARC_EXTENSIONS
+    batch_type = DocumentBatch
+    has_fixed_columns: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        unknown = [each for each in self.record_types if each.lower() not in WARC_TYPES]
+        if unknown or not self.record_types:
+            raise ConfigError(
+                f"stage {self.name!r}: record_types={self.record_types!r}", fix=f"choose from {', '.join(WARC_TYPES)}"
+            )
 
     def outputs(self) -> Columns:
         return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
 
-    def preflight(self) -> Sequence[str] | None:
-        return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
-
-    def read_piece(self, piece: FileSlice) -> Iterator[pa.Table]:
+    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         from curator_text.reading.warc_records import RecordError, RecordUnpacker
 
         unpacker = RecordUnpacker(
             record_types=frozenset(each.lower() for each in self.record_types),
             mime_types=frozenset(each.lower() for each in self.mime_types),
             raw=self.raw,
-            max_record_bytes=self.limits.max_record_bytes,
+            max_record_bytes=self.max_record_bytes,
         )
         rows: list[tuple[int, PageRow]] = []
         held_bytes = problems = 0
@@ -83,7 +104,7 @@ class ReadWarcPieces(PieceReader):
                 problem = BadRecord(record.message, piece.path, place, record.error_type, _payload(record))
             else:
                 try:
-                    row = unpacker.unpack(record, check_digest=self.limits.verify and not is_checked)
+                    row = unpacker.unpack(record, check_digest=self.verify and not is_checked)
                 except RecordError as error:
                     problem = BadRecord(str(error), piece.path, place, error.error_type, record.header[:256])
             if problem is not None:
@@ -98,7 +119,7 @@ class ReadWarcPieces(PieceReader):
                 continue
             rows.append((place, row))
             held_bytes += len(row.html)
-            if held_bytes >= self.batch_bytes:
+            if held_bytes >= self.block_bytes:
                 yield self._table(rows, piece)
                 rows, held_bytes = [], 0
         if rows:
@@ -109,7 +130,7 @@ class ReadWarcPieces(PieceReader):
         from curator_text.reading.warc_framing import framed_records
         from curator_text.reading.warc_members import Damage, members
 
-        largest = self.limits.max_record_bytes
+        largest = self.max_record_bytes
         with open_slice(piece) as file:
             beginning = file.read(8)
             file.seek(0)
@@ -141,88 +162,6 @@ class ReadWarcPieces(PieceReader):
             for name in WARC_COLUMNS
         }
         return with_provenance(pa.table(columns), piece.path, [place for place, _ in rows])
-
-
-@dataclass
-class ReadWarc(CompositeStage[EmptyTask, TableBatch]):
-    """Read web pages from WARC files, plain or compressed (``.gz``, ``.zst``).
-
-    The columns are ``html`` (text, decoded by the charset that the server or the page declares, or that its bytes look
-    like), ``url``, ``date``, ``content_type``, ``warc_id`` and ``status``; HTTP transfer and content encodings are
-    undone. ``_row`` is the byte at which the record's member begins in the file, as an index of the archive has it; for
-    records that share a member, their number in it is added.
-
-    A file is read as one unit of work, in tables of ``block_bytes``: where a record begins in the middle of a file
-    cannot be known for sure, because archives contain archives. A damaged record is quarantined with its place, and
-    reading continues at the next one that can be found: every byte of a gzip member was checked before its record
-    comes out; plain files and zstd are checked by the digests of the records, where they have them.
-
-    >>> [stage.name for stage in ReadWarc("crawl/*.warc.gz").decompose()]
-    ['text.read_warc.files', 'text.read_warc']
-
-    Args:
-        paths: Files, folders, globs or URLs.
-        record_types: WARC types to read: ``response``, ``resource``, ``conversion``, ….
-        mime_types: Content types to read, as the server declares them; all, where empty.
-        raw: Give out ``html`` as bytes, as the server sent it.
-        block_bytes: Size of a unit of work of small files, and of a table.
-        limit_files: Take only the first so many files.
-        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
-        max_record_bytes: A longer record, or a page that expands to more, is quarantined.
-        max_expansion: Decompressed bytes allowed per compressed byte of a record, against decompression bombs.
-        verify: Check the digests of records in files whose compression has no checksums.
-    """
-
-    paths: str | list[str]
-    record_types: list[str] = field(default_factory=lambda: ["response"], kw_only=True)
-    mime_types: list[str] = field(default_factory=lambda: list(PAGE_TYPES), kw_only=True)
-    raw: bool = field(default=False, kw_only=True)
-    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
-    limit_files: int | None = field(default=None, kw_only=True)
-    follow_links: bool = field(default=False, kw_only=True)
-    max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
-    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
-    verify: bool = field(default=True, kw_only=True)
-
-    name = "text.read_warc"
-    batch_type: ClassVar[type[TableBatch]] = DocumentBatch
-
-    def __post_init__(self) -> None:
-        unknown = [each for each in self.record_types if each.lower() not in WARC_TYPES]
-        if unknown or not self.record_types:
-            raise ConfigError(
-                f"stage {self.name!r}: record_types={self.record_types!r}", fix=f"choose from {', '.join(WARC_TYPES)}"
-            )
-
-    def decompose(self) -> list[ProcessingStage[Any, Any]]:
-        """Return the listing stage and the reading stage; the latter bears this stage's name."""
-        reader = ReadWarcPieces(
-            record_types=self.record_types,
-            mime_types=self.mime_types,
-            raw=self.raw,
-            batch_bytes=self.block_bytes,
-            limits=Limits(max_record_bytes=self.max_record_bytes, max_expansion=self.max_expansion, verify=self.verify),
-            batch_type=self.batch_type,
-        )
-        return [self._listing(), reader.with_(name=self.name)]
-
-    def outputs(self) -> Columns:
-        return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the paths match something; the columns are always the same."""
-        self._listing().preflight()
-        return [*WARC_COLUMNS, SOURCE_COLUMN, ROW_COLUMN]
-
-    def _listing(self) -> ListFiles:
-        listing = ListFiles(
-            self.paths,
-            extensions=list(WARC_EXTENSIONS),
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
-        )
-        return listing.with_(name=f"{self.name}.files")
 
 
 def _compression(beginning: bytes, path: str) -> Compression | None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.sdk import MISSING_VALUE, ConfigError, FolderWriter, StageError, report
+from curator_core.sdk import MISSING_VALUE, ConfigError, FileWriter, StageError, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ NO_TOKENS = "no_tokens"
 
 
 @dataclass
-class WriteTokens(FolderWriter):
+class WriteTokens(FileWriter):
     """Write every batch to a pair of files that Megatron trains from: ``.bin`` (token ids) and ``.idx`` (documents).
 
     Documents are tokenized here, or their tokens are taken from a column of lists of numbers. Each becomes one
@@ -32,8 +32,8 @@ class WriteTokens(FolderWriter):
     files; its ``meta`` has ``rows``, ``tokens`` and ``bytes``. Documents without text or tokens are left out and
     counted as dropped. Each file appears whole or not at all, the index last.
 
-    >>> WriteTokens("shards", tokenizer="tokenizer.json", eod="<|endoftext|>").file_stem("3f2a/0")
-    'part-3f2a-0'
+    >>> WriteTokens("shards", tokenizer="tokenizer.json", eod="<|endoftext|>").file_name("3f2a/0")
+    'part-3f2a-0.bin'
 
     Args:
         path: Output folder or URL; created where missing.
@@ -53,6 +53,7 @@ class WriteTokens(FolderWriter):
     text_field: str = field(default="text", kw_only=True)
 
     name = "text.write_tokens"
+    extension = ".bin"
 
     def __post_init__(self) -> None:
         if (self.tokenizer is None) == (self.token_field is None):
@@ -89,7 +90,7 @@ class WriteTokens(FolderWriter):
 
         from curator_text.writing.token_shards import token_type, write_shard
 
-        stem = self.file_path(self.file_stem(task.task_id))
+        stem = self.file_path(self.file_name(task.task_id, ""))
         tokens, lengths = self._tokens_of_text(task) if self.token_field is None else self._tokens_of_column(task)
         kind = token_type(self._vocabulary_size())
         end = self._end_of_document()

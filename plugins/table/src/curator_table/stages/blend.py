@@ -19,18 +19,21 @@ from curator_core.sdk import (
     EmptyTask,
     FileGroupTask,
     ProcessingStage,
+    TableBatch,
     concat_tables,
     report,
 )
-from curator_table import ListTables, ReadTable, format_named, hash_numbers, join_types, row_keys
-from curator_text.batch import DocumentBatch
-from curator_text.mixing.resample import copies_of
-from curator_text.mixing.shuffle import Shuffle
+from curator_table.formats import format_named
+from curator_table.list_tables import ListTables
+from curator_table.stages.resample import copies_of
+from curator_table.stages.sample import hash_numbers, row_keys
+from curator_table.stages.shuffle import Shuffle
+from curator_table.table_reader import READERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curator_core.sdk import Columns, FileSlice, TableBatch
+    from curator_core.sdk import Columns, FileSlice
 
 __all__ = ["Blend", "BlendSource", "blend_rates"]
 
@@ -54,7 +57,7 @@ class BlendSource:
 
 
 @dataclass
-class Blend(CompositeStage[EmptyTask, DocumentBatch]):
+class Blend(CompositeStage[EmptyTask, TableBatch]):
     """Read several sources in given proportions, mixed and shuffled.
 
     Proportions are of bytes in the files, so that sources should be compressed alike. With ``first_exhausted``, the
@@ -68,7 +71,7 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
 
     >>> sources = {"web": BlendSource("web/*.jsonl", weight=3), "books": BlendSource("books", format="parquet")}
     >>> [stage.name for stage in Blend(sources).decompose()]
-    ['text.blend.files', 'text.blend']
+    ['table.blend.files', 'table.blend']
 
     Args:
         sources: The sources, by name.
@@ -94,7 +97,7 @@ class Blend(CompositeStage[EmptyTask, DocumentBatch]):
     block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     follow_links: bool = field(default=False, kw_only=True)
 
-    name = "text.blend"
+    name = "table.blend"
 
     def __post_init__(self) -> None:
         if not self.sources or any(not each.weight > 0 for each in self.sources.values()):
@@ -171,6 +174,8 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
 
     def find_types(self) -> pa.Schema | None:
         """Return the types that the columns have in all sources together; None where no file can be read."""
+        from curator_table.types.column_types import join_types
+
         found = (self._files(name).find_types() for name in self.blend.sources)
         return join_types(found, f"the sources of {self.blend.name} do not fit together")
 
@@ -182,7 +187,7 @@ class _ListBlend(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 @dataclass
-class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
+class _ReadBlend(ProcessingStage[FileGroupTask, TableBatch]):
     """Read a unit of work, thin out or repeat the rows of each source, and mix them."""
 
     formats: dict[str, str]
@@ -210,22 +215,22 @@ class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
         added = [each for each in (self.source_column, self.copy_column) if each is not None]
         return [*(self.columns or ()), SOURCE_COLUMN, ROW_COLUMN, *added]
 
-    def process(self, task: FileGroupTask) -> DocumentBatch | None:
+    def process(self, task: FileGroupTask) -> TableBatch | None:
         pieces: dict[tuple[str, float], list[FileSlice]] = {}
         for (name, rate), piece in zip(task.meta["blend"], task.data, strict=True):
             pieces.setdefault((name, rate), []).append(piece)
         tables = []
         for (name, rate), own in pieces.items():
-            reader = ReadTable(self.formats[name], columns=self.columns, batch_bytes=self.block_bytes)
+            reader = READERS[self.formats[name]]([], columns=self.columns, block_bytes=self.block_bytes)
             reader.run_schema = self._schema
             for batch in reader.process(FileGroupTask(data=tuple(own))):
                 tables += self._drawn(batch, name, rate)
         if not tables:
             return None
         meta = {key: value for key, value in task.meta.items() if key != "blend"}
-        blended = DocumentBatch(data=self._joined(tables), dataset_name=task.dataset_name, meta=meta)
+        blended = TableBatch(data=self._joined(tables), dataset_name=task.dataset_name, meta=meta)
         mixed = Shuffle(seed=self.seed).process(blended) if self.shuffle else blended
-        assert isinstance(mixed, DocumentBatch)
+        assert isinstance(mixed, TableBatch)
         return mixed
 
     def _drawn(self, batch: TableBatch, name: str, rate: float) -> list[pa.Table]:
@@ -252,7 +257,7 @@ class _ReadBlend(ProcessingStage[FileGroupTask, DocumentBatch]):
             return concat_tables([_plain(table) for table in tables])
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise DataError(
-                f"text.blend: the sources do not fit together: {error}",
+                f"table.blend: the sources do not fit together: {error}",
                 fix="read columns that they have in common with columns: […], or convert one of them",
             ) from error
 

@@ -1,4 +1,4 @@
-"""Repeat or thin out documents by a weight for each value of a column."""
+"""Repeat or thin out rows by a weight for each value of a column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch, report
-from curator_table import hash_numbers, row_keys, shares_of
+from curator_table.stages.sample import hash_numbers, row_keys, shares_of
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns
@@ -22,13 +22,13 @@ _SALT = 0x5E5A
 
 @dataclass
 class Resample(ProcessingStage[TableBatch, TableBatch]):
-    """Repeat each document as often as the weight of its bucket says; a fraction is a chance.
+    """Repeat each row as often as the weight of its bucket says; a fraction is a chance.
 
     A weight of 3 makes three rows of each, 0.2 keeps one in five, 1.5 makes one or two. Which rows is decided by a hash
     of what each row is, so it is the same whatever the batches, workers or order of stages.
 
-    >>> from curator_text import DocumentBatch
-    >>> batch = DocumentBatch(data={"id": [1, 2], "bucket": ["high", "low"]})
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"id": [1, 2], "bucket": ["high", "low"]})
     >>> Resample(weights={"high": 3, "low": 0}, id_field="id").process(batch).data.to_pydict()
     {'id': [1, 1, 1], 'bucket': ['high', 'high', 'high'], 'copy': [0, 1, 2]}
 
@@ -48,7 +48,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     copy_column: str = "copy"
     id_field: str | None = None
 
-    name = "text.resample"
+    name = "table.resample"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 

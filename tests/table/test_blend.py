@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError
-from curator_text import (
-    Blend,
-)
-from curator_text.mixing.blend import BlendSource, blend_rates
+from curator_table import Blend
+from curator_table.stages.blend import BlendSource, blend_rates
 
 
 def write_lines(path, rows):

@@ -22,7 +22,7 @@ from curator_core.sdk import (
     open_filesystem,
     report_refused,
 )
-from curator_table import FORMATS
+from curator_table.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def dataset_splits(folder: str, *, follow_links: bool = False) -> dict[str, list
     filesystem, inner = open_filesystem(folder)
     if not filesystem.isdir(inner):
         raise ConfigError(
-            f"{folder!r} is not a folder", fix="name the folder of a dataset, or read its files with text.read_parquet"
+            f"{folder!r} is not a folder", fix="name the folder of a dataset, or read its files with table.read_parquet"
         )
     names = _read_json(folder, "dataset_dict.json")
     if names is not None:

@@ -7,14 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import LocalExecutor, Pipeline
+from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.values.errors import ConfigError, StageError
-from curator_text import (
-    DocumentBatch,
-    ReadJsonl,
-    WriteRouted,
-)
-from curator_text.mixing.write_routed import folder_of
+from curator_table import ReadJsonl, WriteRouted
+from curator_table.stages.route import folder_of
 
 
 def write_lines(path, rows):
@@ -30,7 +26,7 @@ def read_lines(folder):
 def test_each_value_has_its_folder(tmp_path):
     table = pa.table({"text": ["a", "b", "c", "d", "e"], "lang": ["en", "de", "en", None, "a/b"]})
     stage = WriteRouted(str(tmp_path), column="lang", columns=["text"])
-    out = stage.process(DocumentBatch(data=table, task_id="3f2a/0"))
+    out = stage.process(TableBatch(data=table, task_id="3f2a/0"))
     written = {path.parent.name: [row["text"] for row in read_lines(path.parent)] for path in tmp_path.rglob("*.jsonl")}
     assert written == {"en": ["a", "c"], "de": ["b"], "(null)": ["d"], "a%2Fb": ["e"]}
     assert sorted(out.paths) == sorted(str(path) for path in tmp_path.rglob("*.jsonl"))
@@ -47,7 +43,7 @@ def read_lines_with_reader(folder):
 def test_output_of_a_source_task_is_removed_from_all_folders(tmp_path):
     stage = WriteRouted(str(tmp_path), column="n", format="parquet")
     for task_id in ("aa/0", "aa/1", "bb"):
-        stage.process(DocumentBatch(data={"n": [1, 2]}, task_id=task_id))
+        stage.process(TableBatch(data={"n": [1, 2]}, task_id=task_id))
     assert len(list(tmp_path.rglob("*.parquet"))) == 6
     stage.remove_output(["aa"], only_torn=True)
     assert len(list(tmp_path.rglob("*.parquet"))) == 6
@@ -90,8 +86,8 @@ def test_different_values_have_different_folders(values):
 
 def test_values_that_cannot_name_folders_are_errors(tmp_path):
     with pytest.raises(StageError, match="holds Float64"):
-        WriteRouted(str(tmp_path), column="x").process(DocumentBatch(data={"x": [0.5]}, task_id="1"))
+        WriteRouted(str(tmp_path), column="x").process(TableBatch(data={"x": [0.5]}, task_id="1"))
     with pytest.raises(StageError, match="3 values in a batch"):
-        WriteRouted(str(tmp_path), column="x", max_values=2).process(DocumentBatch(data={"x": [1, 2, 3]}, task_id="1"))
+        WriteRouted(str(tmp_path), column="x", max_values=2).process(TableBatch(data={"x": [1, 2, 3]}, task_id="1"))
     with pytest.raises(ConfigError, match="compression"):
         WriteRouted(str(tmp_path), format="parquet", compression="gz")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
-from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch, make_folder, remove_files
-from curator_table import parse_condition
-from curator_text.metrics.surface import SURFACE
-from curator_text.mixing.statistics_files import ALL, FOLDER, Numbers, write_json, write_summary
+from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch, make_folder, part_name, remove_parts
+from curator_table.stages.statistics_files import ALL, FOLDER, Numbers, write_json, write_summary
+from curator_table.stages.where import parse_condition
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,24 +20,25 @@ __all__ = ["Statistics"]
 
 Measure = Literal["bytes", "chars", "words", "lines"]
 _OTHER = "(other)"
+_WORD = r"[^\s\x1c-\x1f]+"
+"""What :meth:`str.split` finds."""
 
 
 @dataclass
 class Statistics(ProcessingStage[TableBatch, TableBatch]):
-    """Gather histograms of numbers while documents pass through, unchanged.
+    """Gather histograms of numbers while rows pass through, unchanged.
 
     Measures of the text, columns of numbers (scores that other stages added) and SQL expressions, for all rows and for
     each value of a column, such as the language. Each batch writes a small file to ``PATH/parts``; when the run ends,
     they are merged into ``PATH/summary.json`` (count, nulls, mean, limits, quantiles within 2.2 %, histogram) and
     ``PATH/summary.txt``, a table to read. The space needed does not grow with the corpus. Statistics of scores are what
-    ``ranks`` of ``text.score_buckets`` takes. Give each run a folder of its own: parts that another run has left in it
+    ``ranks`` of ``table.score_buckets`` takes. Give each run a folder of its own: parts that another run has left in it
     are counted too, which is what a resumed run needs.
 
     >>> import tempfile, json, pathlib
-    >>> from curator_core import LocalExecutor, Pipeline
-    >>> from curator_text import DocumentBatch
+    >>> from curator_core import LocalExecutor, Pipeline, TableBatch
     >>> folder = tempfile.mkdtemp()
-    >>> batch = DocumentBatch(data={"text": ["one", "two words"], "quality": [0.5, 0.7]})
+    >>> batch = TableBatch(data={"text": ["one", "two words"], "quality": [0.5, 0.7]})
     >>> _ = Pipeline(stages=[Statistics(folder, columns=["quality"])]).run(LocalExecutor(), initial_tasks=[batch])
     >>> summary = json.loads(pathlib.Path(folder, "summary.json").read_text())
     >>> summary["groups"]["(all)"]["metrics"]["words"]["mean"]
@@ -63,7 +63,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
     max_groups: int = 200
     text_field: str = "text"
 
-    name = "text.statistics"
+    name = "table.statistics"
     thread_safe: ClassVar[bool] = True
     writes_files: ClassVar[bool] = True
 
@@ -103,7 +103,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
             values = self._groups(task.series(self.by).cast(pl.String).fill_null("(null)"))
             for value in values.unique().sort():
                 groups[value] = self._measured(numbers.filter(values == value))
-        write_json(f"{self._parts}/{self._file_stem(task.task_id)}.json", {"by": self.by, "groups": groups})
+        write_json(f"{self._parts}/{part_name(task.task_id, '.json')}", {"by": self.by, "groups": groups})
         return task
 
     def finish(self) -> None:
@@ -112,15 +112,11 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
 
     def remove_output(self, sources: Collection[str], *, only_torn: bool) -> None:
         """Remove the parts of source tasks."""
-        remove_files(self._parts, {self._file_stem(source) for source in sources}, only_torn=only_torn)
+        remove_parts(self._parts, sources, only_torn=only_torn)
 
     @property
     def _parts(self) -> str:
         return f"{self.path.rstrip('/') or '/'}/{FOLDER}"
-
-    @staticmethod
-    def _file_stem(task_id: str) -> str:
-        return f"part-{task_id.replace('/', '-')}"
 
     def _numbers(self, task: TableBatch) -> pl.DataFrame:
         found: list[pl.Series] = []
@@ -129,7 +125,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
             measures: dict[Measure, Any] = {
                 "bytes": text.str.len_bytes,
                 "chars": text.str.len_chars,
-                "words": lambda: SURFACE.of(task, self.text_field)["words"],
+                "words": lambda: text.str.count_matches(_WORD),
                 "lines": lambda: text.str.count_matches("\n", literal=True) + 1,
             }
             found += [measures[name]().alias(name) for name in self.measures]

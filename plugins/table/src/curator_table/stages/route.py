@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 import polars as pl
 
 from curator_core.sdk import (
     ConfigError,
-    FileGroupTask,
-    ProcessingStage,
+    FileWriter,
     StageError,
-    TableBatch,
     full_url,
     make_folder,
     open_filesystem,
 )
-from curator_table import hash_text
-from curator_text.writing.tables import WriteJsonl, WriteParquet
+from curator_table.stages.sample import hash_text
+from curator_table.table_writer import WriteJsonl, WriteParquet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
-    from curator_table import TableWriter
+    from curator_core.sdk import Columns, FileGroupTask, TableBatch
+    from curator_table.table_writer import TableWriter
 
 __all__ = ["WriteRouted", "folder_of"]
 
-_WRITERS: dict[str, type[TableWriter]] = {"jsonl": WriteJsonl, "parquet": WriteParquet}
 _NULL, _EMPTY = "(null)", "(empty)"  # brackets are quoted, so no value is called that
 _LONGEST_NAME = 150
 
 
 @dataclass
-class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
+class WriteRouted(FileWriter):
     """Write each value's rows to a folder of its own: one output for each bucket, language or source.
 
     A pipeline is a straight line; this is how it comes to several outputs. Files are named after their task and appear
@@ -55,7 +52,6 @@ class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
         max_values: Most values in one batch. More make an error: each is a file, and millions of files help nobody.
     """
 
-    path: str
     column: str = "bucket"
     format: Literal["jsonl", "parquet"] = "jsonl"
     columns: list[str] | None = field(default=None, kw_only=True)
@@ -63,28 +59,17 @@ class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
     compression: Literal["gz", "zst", "bz2", "xz"] | None = field(default=None, kw_only=True)
     max_values: int = field(default=1000, kw_only=True)
 
-    name = "text.write_routed"
-    thread_safe: ClassVar[bool] = True
+    name = "table.route"
 
     def __post_init__(self) -> None:
-        self._writer(self.path)  # refuses what does not go together
+        if self.format == "parquet" and self.compression is not None:
+            raise ConfigError(f"{self.name}: Parquet compresses its pages, not the file", fix="leave compression out")
+        self.extension = self._writer(self.path).extension
         if self.max_values < 1:
             raise ConfigError(f"{self.name}: max_values must be at least 1, got {self.max_values}")
 
     def inputs(self) -> Columns:
         return list(dict.fromkeys([self.column, *(self.columns or ())]))
-
-    def preflight(self) -> Sequence[str] | None:
-        """Check that the output folder can be written to."""
-        return self._writer(self.path).preflight()
-
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        """Create the output folder, once a machine."""
-        make_folder(self.path)
-
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Create the output folder, for runners that have no nodes."""
-        make_folder(self.path)
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write a batch; return its files, or None where it has no rows."""
@@ -101,21 +86,14 @@ class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
                 f"{self.name}: column {self.column!r} has {len(found):,} values in a batch, above {self.max_values:,}",
                 fix="part by a column with fewer values, or raise max_values",
             )
-        written = []
+        sizes: dict[str, int] = {}
         for value in found:
             folder = self.folder(value)
             make_folder(folder)
-            part = task.with_data(task.data.filter(names.eq_missing(value).to_arrow()))
-            output = self._writer(folder).process(part)
+            output = self._writer(folder).process(task.with_data(task.data.filter(names.eq_missing(value).to_arrow())))
             assert output is not None  # every value has a row
-            written.append(output)
-        if not written:
-            return None
-        totals = {key: sum(each.meta[key] for each in written) for key in ("rows", "bytes")}
-        files = tuple(piece for each in written for piece in each.data)
-        return FileGroupTask(
-            data=files, task_id=task.task_id, dataset_name=task.dataset_name, meta={**task.meta, **totals}
-        )
+            sizes |= {piece.path: piece.file_bytes or 0 for piece in output.data}
+        return self.written(task, sizes, rows=task.num_rows) if sizes else None
 
     def folder(self, value: str | None) -> str:
         """Return the folder of a value."""
@@ -134,7 +112,9 @@ class WriteRouted(ProcessingStage[TableBatch, FileGroupTask]):
                 self._writer(full_url(filesystem, entry["name"], self.path)).remove_output(sources, only_torn=only_torn)
 
     def _writer(self, folder: str) -> TableWriter:
-        return _WRITERS[self.format](
+        if self.format == "parquet":
+            return WriteParquet(folder, columns=self.columns, keep_provenance=self.keep_provenance)
+        return WriteJsonl(
             folder, columns=self.columns, keep_provenance=self.keep_provenance, compression=self.compression
         )
 

@@ -1,4 +1,4 @@
-"""The files of ``text.statistics``: one of numbers for each task, and a summary of all."""
+"""The files of ``table.statistics``: one of numbers for each task, and a summary of all."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def read_quantiles(
         if not histogram:
             raise ConfigError(
                 f"{stage}: {folder!r} has no statistics of {name!r}",
-                fix=f"run text.statistics with columns: [{', '.join(columns)}] first",
+                fix=f"run table.statistics with columns: [{', '.join(columns)}] first",
             )
         edges, counts = (np.array(side, np.float64) for side in zip(*histogram, strict=True))
         quantiles[name] = (edges, np.cumsum(counts) / counts.sum())

@@ -8,7 +8,8 @@ import pytest
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import PipelineError
-from curator_text import ReadHf, WordCount
+from curator_table import ReadHf
+from curator_text import WordCount
 
 
 def rows_of(split, count=6):
@@ -56,7 +57,7 @@ def test_a_saved_dataset(tmp_path):
     (tmp_path / "set" / "cache-1234.arrow").write_bytes(b"left over from a map; not part of the dataset")
     assert read_texts(tmp_path / "set") == expected("train")
     rows = read(tmp_path / "set", columns=["id"])
-    assert set(rows[0]) == {"id", "text", "_source", "_row"}
+    assert set(rows[0]) == {"id", "_source", "_row"}
     assert len({(row["_source"], row["_row"]) for row in rows}) == 6
 
 

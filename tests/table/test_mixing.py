@@ -10,23 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curator_core import LocalExecutor, Pipeline
+from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.values.errors import ConfigError, StageError
-from curator_text import (
-    DocumentBatch,
-    Partition,
-    ReadJsonl,
-    Resample,
-    ScoreBuckets,
-    Shuffle,
-    Statistics,
-    WriteJsonl,
-    WriteRouted,
-)
+from curator_table import Partition, ReadJsonl, Resample, ScoreBuckets, Shuffle, Statistics, WriteJsonl, WriteRouted
 
 
 def rows_of(stage, table):
-    out = stage.process(DocumentBatch(data=table, task_id="7"))
+    out = stage.process(TableBatch(data=table, task_id="7"))
     return [] if out is None else out.data.to_pylist()
 
 
@@ -87,7 +77,7 @@ def test_wrong_buckets_are_refused(options, message):
 
 def test_ranks_come_from_statistics(tmp_path):
     values = [number**3 / 1000 for number in range(1, 1001)]
-    batch = DocumentBatch(data={"quality": values})
+    batch = TableBatch(data={"quality": values})
     statistics = Statistics(str(tmp_path / "s"), measures=[], columns=["quality"])
     Pipeline(stages=[statistics]).run(LocalExecutor(), initial_tasks=[batch])
     stage = ScoreBuckets(["quality"], ranks=str(tmp_path / "s"), buckets={"rest": 0, "top": 0.9})
@@ -128,7 +118,7 @@ def test_resampling_does_not_depend_on_batches(weights, seed):
 def test_thinning_out_a_sample_with_the_same_seed_is_a_fresh_draw():
     from curator_table.stages.sample import Sample
 
-    sample = Sample(share=0.2, seed=1).process(DocumentBatch(data=identified(5000, bucket=["x"] * 5000)))
+    sample = Sample(share=0.2, seed=1).process(TableBatch(data=identified(5000, bucket=["x"] * 5000)))
     assert abs(len(rows_of(Resample({"x": 0.2}, seed=1), sample.data)) - 200) < 60
 
 

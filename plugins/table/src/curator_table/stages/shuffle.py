@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch
-from curator_table import hash_numbers, row_keys
+from curator_table.stages.sample import hash_numbers, row_keys
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns
@@ -25,11 +25,11 @@ class Shuffle(ProcessingStage[TableBatch, TableBatch]):
     """Shuffle the rows of each batch, by a hash of what each row is.
 
     Rows move within their batch only (``block_bytes`` of the reader): a pipeline never holds more. For an order that is
-    random over the whole corpus, take two passes: ``text.partition`` gives each row a random number, by which
-    ``text.write_routed`` writes folders; a second pipeline reads those, each in one piece, and shuffles.
+    random over the whole corpus, take two passes: ``table.partition`` gives each row a random number, by which
+    ``table.route`` writes folders; a second pipeline reads those, each in one piece, and shuffles.
 
-    >>> from curator_text import DocumentBatch
-    >>> batch = DocumentBatch(data={"id": [1, 2, 3, 4, 5, 6]})
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"id": [1, 2, 3, 4, 5, 6]})
     >>> Shuffle(id_field="id").process(batch).data["id"].to_pylist()
     [2, 1, 5, 3, 4, 6]
 
@@ -42,7 +42,7 @@ class Shuffle(ProcessingStage[TableBatch, TableBatch]):
     seed: int = 0
     id_field: str | None = None
 
-    name = "text.shuffle"
+    name = "table.shuffle"
     thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
@@ -57,8 +57,8 @@ class Shuffle(ProcessingStage[TableBatch, TableBatch]):
 class Partition(ProcessingStage[TableBatch, TableBatch]):
     """Give each row the number of a random partition, by a hash of what the row is: the first pass of a shuffle.
 
-    >>> from curator_text import DocumentBatch
-    >>> batch = DocumentBatch(data={"id": [1, 2, 3, 4, 5, 6]})
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"id": [1, 2, 3, 4, 5, 6]})
     >>> Partition(partitions=3, id_field="id").process(batch).data["partition"].to_pylist()
     [1, 1, 2, 0, 2, 1]
 
@@ -74,7 +74,7 @@ class Partition(ProcessingStage[TableBatch, TableBatch]):
     seed: int = 0
     id_field: str | None = None
 
-    name = "text.partition"
+    name = "table.partition"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 

@@ -1,4 +1,4 @@
-"""Combine scores of several models into one, and sort documents into buckets by it."""
+"""Combine scores of several models into one, and sort rows into buckets by it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import ConfigError, ProcessingStage, StageError, TableBatch
-from curator_text.mixing.statistics_files import read_quantiles
+from curator_table.stages.statistics_files import read_quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,10 +28,10 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
 
     Scores of different models are made comparable first: with ``ranges``, by their scales; or with ``ranks``, by the
     share of the corpus that scores no higher, as Nemotron-CC does (Su et al. 2024, section 2.3, which takes the
-    maximum). A null or NaN score is left out of the combination; a document without any has no bucket (null).
+    maximum). A null or NaN score is left out of the combination; a row without any has no bucket (null).
 
-    >>> from curator_text import DocumentBatch
-    >>> batch = DocumentBatch(data={"edu": [4.5, 1.0, None], "prose": [0.9, 0.3, None]})
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"edu": [4.5, 1.0, None], "prose": [0.9, 0.3, None]})
     >>> stage = ScoreBuckets(scores=["edu", "prose"], ranges={"edu": [0, 5]})
     >>> stage.process(batch).data.select(["score", "bucket"]).to_pylist()
     [{'score': 0.9, 'bucket': 'high'}, {'score': 0.25, 'bucket': 'low'}, {'score': None, 'bucket': None}]
@@ -41,7 +41,7 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
         combine: How several scores become one.
         buckets: For each bucket the smallest score in it. A score below all of them has no bucket.
         ranges: For a column, the scores that become 0 and 1; scores beyond are cut to that.
-        ranks: Folder of ``text.statistics`` over these columns: each score becomes the share of documents with no
+        ranks: Folder of ``table.statistics`` over these columns: each score becomes the share of rows with no
             higher one.
         column: Column for the name of the bucket.
         score_column: Column for the combined score.
@@ -55,7 +55,7 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
     column: str = "bucket"
     score_column: str = "score"
 
-    name = "text.score_buckets"
+    name = "table.score_buckets"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 

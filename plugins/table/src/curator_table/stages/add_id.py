@@ -1,4 +1,4 @@
-"""Give every document an id that says where it came from and never changes."""
+"""Give every row an id that says where it came from and never changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, StageError, TableBatch
-from curator_table import hash_text
+from curator_table.stages.sample import hash_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,20 +20,20 @@ __all__ = ["AddId"]
 
 @dataclass
 class AddId(ProcessingStage[TableBatch, TableBatch]):
-    """Add an id made of the file a document is in and its place there.
+    """Add an id made of the file that a row was read from and its place there.
 
     The same file under the same name gives the same ids in every run, however it is cut and whoever processes it. NeMo
     Curator's ``AddId`` numbers the rows of a task instead, so its ids change with the size of batches.
 
-    >>> from curator_text import DocumentBatch
-    >>> batch = DocumentBatch(data={"text": ["one", "two"], "_source": ["a.jsonl"] * 2, "_row": [0, 15]})
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"text": ["one", "two"], "_source": ["a.jsonl"] * 2, "_row": [0, 15]})
     >>> AddId(id_prefix="news").process(batch).data["id"].to_pylist()
     ['news-dece991d34a83df2-0', 'news-dece991d34a83df2-15']
 
     Args:
         id_field: Column for the ids.
         id_prefix: Text to begin every id with.
-        fields: Columns that tell documents apart: whole numbers are written as they are, text as a hash of 16 digits.
+        fields: Columns that tell rows apart: whole numbers are written as they are, text as a hash of 16 digits.
             After ``text.split_documents``, add ``segment_id`` to them.
         overwrite: Replace a column of that name; else one that is there is an error.
     """
@@ -43,7 +43,7 @@ class AddId(ProcessingStage[TableBatch, TableBatch]):
     fields: list[str] = field(default_factory=lambda: [SOURCE_COLUMN, ROW_COLUMN])
     overwrite: bool = False
 
-    name = "text.add_id"
+    name = "table.add_id"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 

@@ -6,15 +6,10 @@ import math
 import pyarrow as pa
 import pytest
 
-from curator_core import LocalExecutor, Pipeline
+from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError
-from curator_text import (
-    DocumentBatch,
-    ReadJsonl,
-    Statistics,
-    WriteJsonl,
-)
+from curator_table import ReadJsonl, Statistics, WriteJsonl
 
 
 def write_lines(path, rows):
@@ -62,7 +57,7 @@ class OwnStatistics(Statistics):
 def test_a_summary_is_written_without_the_plugin_and_for_a_subclass(tmp_path, monkeypatch, kind):
     monkeypatch.setenv("CURATOR_DISABLE_PLUGINS", "text")
     default_registry.cache_clear()
-    batch = DocumentBatch(data={"text": ["a b", "c"]})
+    batch = TableBatch(data={"text": ["a b", "c"]})
     Pipeline(stages=[kind(str(tmp_path))]).run(LocalExecutor(), initial_tasks=[batch])
     default_registry.cache_clear()
     assert json.loads((tmp_path / "summary.json").read_text())["rows"] == 2
@@ -70,7 +65,7 @@ def test_a_summary_is_written_without_the_plugin_and_for_a_subclass(tmp_path, mo
 
 def test_statistics_leave_rows_alone_and_count_what_has_no_number(tmp_path):
     table = pa.table({"q": pa.array([1.0, None, math.nan, math.inf], pa.float64()), "text": ["a", None, "", "b\nc"]})
-    batch = DocumentBatch(data=table)
+    batch = TableBatch(data=table)
     stage = Statistics(str(tmp_path), columns=["q"], measures=["lines"])
     (out,) = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
     assert out.data is table
@@ -86,10 +81,10 @@ def test_statistics_of_nothing_and_in_a_preview(tmp_path, capsys):
     pipeline = tmp_path / "p.yaml"
     stages = f"""version: 1
 stages:
-  - text.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
+  - table.read_jsonl: {{paths: {tmp_path / "in.jsonl"}}}
   - table.where: {{expression: "length(text) > 1"}}
-  - text.statistics: {{path: {tmp_path / "s"}}}
-  - text.write_jsonl: {{path: {tmp_path / "out"}}}
+  - table.statistics: {{path: {tmp_path / "s"}}}
+  - table.write_jsonl: {{path: {tmp_path / "out"}}}
 executor: local
 """
     pipeline.write_text(stages)
@@ -98,14 +93,14 @@ executor: local
     pipeline.write_text(stages.replace("> 1", "> 0"))
     assert main(["preview", str(pipeline)]) == 0
     printed = capsys.readouterr().out
-    assert "text.statistics: not run in a preview" in printed
+    assert "table.statistics: not run in a preview" in printed
     assert "result: 1 row" in printed
     assert not list((tmp_path / "s" / "parts").iterdir())
 
 
 def test_rare_groups_are_counted_together(tmp_path):
     values = ["a"] * 3 + ["b"] * 2 + ["c", "d", None]
-    batch = DocumentBatch(data={"text": ["x"] * 8, "g": values})
+    batch = TableBatch(data={"text": ["x"] * 8, "g": values})
     Pipeline(stages=[Statistics(str(tmp_path), by="g", max_groups=3)]).run(LocalExecutor(), initial_tasks=[batch])
     groups = json.loads((tmp_path / "summary.json").read_text())["groups"]
     assert {name: content["rows"] for name, content in groups.items()} == {"(all)": 8, "a": 3, "(other)": 3, "b": 2}

@@ -1,1 +1,0 @@
-"""Bring documents into proportion: scores to buckets, sampling, shuffling, blending, statistics."""
