@@ -17,7 +17,7 @@ from curator_core.authoring.folder_reader import URI_COLUMN as URI_COLUMN
 from curator_core.authoring.folder_reader import FolderReader as FolderReader
 from curator_core.authoring.folder_reader import ReadFiles as ReadFiles
 from curator_core.authoring.folder_writer import FolderWriter as FolderWriter
-from curator_core.authoring.function_stage import FunctionStage as FunctionStage
+from curator_core.authoring.function_stage import MadeOfFunction as MadeOfFunction
 from curator_core.authoring.function_stage import processing_stage as processing_stage
 from curator_core.authoring.kernel_cache import KernelCache as KernelCache
 from curator_core.authoring.kernel_cache import inlined as inlined
@@ -43,6 +43,8 @@ from curator_core.authoring.recording import Recording as Recording
 from curator_core.authoring.recording import report as report
 from curator_core.authoring.row_files import RowFile as RowFile
 from curator_core.authoring.row_files import row_files as row_files
+from curator_core.authoring.row_functions import row_filter as row_filter
+from curator_core.authoring.row_functions import row_map as row_map
 from curator_core.authoring.row_outcomes import add_attributes as add_attributes
 from curator_core.authoring.row_outcomes import keep_readable as keep_readable
 from curator_core.authoring.splitting import plan_slices as plan_slices
