@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -47,6 +47,7 @@ class Nsfw(Filter):
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.nsfw"
+    thread_safe: ClassVar[bool] = False  # its networks use several threads by themselves
     fuse = False  # every worker has the weights in memory
 
     def __post_init__(self) -> None:

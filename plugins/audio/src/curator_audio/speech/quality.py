@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
@@ -75,6 +75,7 @@ class Quality(Filter):
     allowed_locations: list[str] | None = None
 
     name = "audio.quality"
+    thread_safe: ClassVar[bool] = False  # its networks use several threads by themselves
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)

@@ -106,7 +106,6 @@ class Vad(Filter):
     allowed_locations: list[str] | None = None
 
     name = "audio.vad"
-    thread_safe: ClassVar[bool] = True
     spreads: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
