@@ -55,7 +55,8 @@ _HOMES = {
     "run.ledger.resume": ("Resume",),
     "run.line": ("open_line", "StageLine"),
     "authoring.models.model_folder": ("check_model_name", "find_model_folder"),
-    "authoring.models.pretrained": ("load_pretrained", "quiet_transformers"),
+    "authoring.models.model_stage": ("ModelStage",),
+    "authoring.models.pretrained": ("load_pretrained", "LoadSettings", "quiet_transformers"),
     "authoring.models.torch_device": (
         "autocast_for",
         "choose_device",
@@ -74,7 +75,7 @@ _HOMES = {
     "registry.registered": ("RegisteredStage",),
     "values.resources": ("Resources",),
     "run.result": ("RunResult",),
-    "authoring.row_outcomes": ("add_attributes", "keep_readable"),
+    "authoring.row_outcomes": ("add_attributes", "keep_readable", "refuse_rows"),
     "authoring.stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
     "authoring.stage_types": ("task_types",),
     "authoring.tasks": (

@@ -25,6 +25,8 @@ from curator_core.authoring.list_files import ListFiles as ListFiles
 from curator_core.authoring.list_files import report_refused as report_refused
 from curator_core.authoring.models.model_folder import check_model_name as check_model_name
 from curator_core.authoring.models.model_folder import find_model_folder as find_model_folder
+from curator_core.authoring.models.model_stage import ModelStage as ModelStage
+from curator_core.authoring.models.pretrained import LoadSettings as LoadSettings
 from curator_core.authoring.models.pretrained import load_pretrained as load_pretrained
 from curator_core.authoring.models.pretrained import quiet_transformers as quiet_transformers
 from curator_core.authoring.models.torch_device import Precision as Precision
@@ -47,6 +49,7 @@ from curator_core.authoring.row_functions import row_filter as row_filter
 from curator_core.authoring.row_functions import row_map as row_map
 from curator_core.authoring.row_outcomes import add_attributes as add_attributes
 from curator_core.authoring.row_outcomes import keep_readable as keep_readable
+from curator_core.authoring.row_outcomes import refuse_rows as refuse_rows
 from curator_core.authoring.splitting import plan_slices as plan_slices
 from curator_core.authoring.stage import Columns as Columns
 from curator_core.authoring.stage import CompositeStage as CompositeStage

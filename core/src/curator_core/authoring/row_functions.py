@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import traceback
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from curator_core.authoring.filter import Filter, Verdict
 from curator_core.authoring.function_stage import MadeOfFunction, stage_of_function, type_hints_of
-from curator_core.authoring.recording import BadRecord, report
+from curator_core.authoring.row_outcomes import refuse_rows
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.authoring.tasks import TableBatch
 from curator_core.values.errors import ConfigError
@@ -281,14 +280,7 @@ def _call_on_rows(
             failures[index] = error
         else:
             results.append(result)
-    if failures:
-        import polars as pl
-
-        for index, error in failures.items():
-            source, row_number = batch.row_source(index)
-            report().bad_record(BadRecord(_told(error), source, row_number, error_type=type(error).__name__))
-        batch = batch.with_rows(pl.Series([index not in failures for index in range(batch.num_rows)]))
-    return batch, results
+    return refuse_rows(batch, failures), results
 
 
 def _rows(batch: TableBatch, columns: list[str]) -> Iterator[tuple[Any, ...]]:
@@ -297,12 +289,6 @@ def _rows(batch: TableBatch, columns: list[str]) -> Iterator[tuple[Any, ...]]:
         batch.check_column(column)
     for part in batch.data.select(columns).to_batches(max_chunksize=_CHUNK_ROWS):
         yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
-
-
-def _told(error: Exception) -> str:
-    """Return an error in a line, with the place in the code that raised it."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} (line {place.lineno} of {place.name})"
 
 
 def _arrow_type(hint: Any) -> Any:
