@@ -29,7 +29,7 @@ ALLOWED_BY_PARAMETER = {
     *(f"core/src/curator_core/authoring/models/{name}.py" for name in ("model_stage", "pretrained")),
     *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed")),
     "plugins/audio/src/curator_audio/speech/asr.py",
-    *(f"plugins/image/src/curator_image/{name}.py" for name in ("embed", "image_encoder")),
+    "plugins/image/src/curator_image/image_encoder.py",
     "plugins/video/src/curator_video/embed.py",
 }
 HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings|self\.settings)\.\1")

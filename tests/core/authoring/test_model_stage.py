@@ -54,13 +54,13 @@ def run(stage, *batches):
 
 
 def test_rows_are_shown_in_batches_of_one_task_and_the_model_is_loaded_once():
-    result = run(Lengths(model_batch_size=2), texts("a", None, "bb", "ccc"), texts("dddd"))
+    result = run(Lengths().with_(model_batch_size=2), texts("a", None, "bb", "ccc"), texts("dddd"))
     assert [task.data["length"].to_pylist() for task in result] == [[1, None, 2, 3], [4]]
     assert Lengths.seen == ["cpu", ["a", "bb"], ["ccc"], ["dddd"]]
 
 
 def test_tasks_share_batches_where_asked():
-    run(Lengths(model_batch_size=3).with_(batch_size=2), texts("a", "bb"), texts("ccc", "dddd"))
+    run(Lengths().with_(model_batch_size=3, batch_size=2), texts("a", "bb"), texts("ccc", "dddd"))
     assert Lengths.seen == ["cpu", ["a", "bb", "ccc"], ["dddd"]]
 
 
@@ -118,7 +118,7 @@ class Sorted(Prepared):
 
 
 def test_prepared_rows_are_held_a_batch_at_a_time():
-    result = run(Prepared(model_batch_size=2), texts("a", None, "bb", "torn", "ccc"))
+    result = run(Prepared().with_(model_batch_size=2), texts("a", None, "bb", "torn", "ccc"))
     assert result[0].data["length"].to_pylist() == [1, None, 2, 3]
     shown = ["prepare a", "prepare None", "prepare bb", ["a", "bb"], "prepare torn", "prepare ccc", ["ccc"]]
     assert Prepared.seen == ["cpu", *shown]
@@ -203,7 +203,7 @@ def test_a_model_of_torch_runs_with_the_threads_of_the_worker_and_without_gradie
             return model(torch.tensor(rows["x"].to_numpy(), dtype=torch.float32, device=self.model_device)[:, None])
 
     before = torch.get_num_threads()
-    stage = Linear(device="cpu").with_(resources=Resources(cpus=3))
+    stage = Linear().with_(device="cpu", resources=Resources(cpus=3))
     stage.setup(None)
     assert torch.get_num_threads() == 3
     column = stage.process(TableBatch(data={"x": [1.0, 2.0, 3.0, 4.0, 5.0]})).data["y"]
@@ -235,4 +235,4 @@ def test_weights_are_looked_for_before_the_run_and_found_by_load(tmp_path):
 
 def test_impossible_batches_are_refused():
     with pytest.raises(ConfigError, match="model_batch_size must be at least 1, got 0"):
-        Lengths(model_batch_size=0)
+        Lengths().with_(model_batch_size=0).setup(None)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["ModelStage", "batches_by_length"]
 
 
-@dataclass
 class ModelStage(ProcessingStage[TableBatch, TableBatch]):
     """Add columns that a model makes of each row.
 
@@ -48,8 +47,7 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
     what does not fit into memory, finds the rows that the model fails on, and quarantines them alone. A row with a null
     among its inputs is not shown to the model and gets nulls.
 
-    >>> @dataclass
-    ... class CountWords(ModelStage):
+    >>> class CountWords(ModelStage):
     ...     uses_torch = False
     ...     def inputs(self):
     ...         return ["text"]
@@ -59,24 +57,26 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
     ...         return str.split
     ...     def predict(self, model, rows):
     ...         return [len(model(text)) for text in rows["text"].to_pylist()]
-    >>> stage = CountWords(model_batch_size=2)
+    >>> stage = CountWords().with_(model_batch_size=2)
     >>> stage.setup(None)
     >>> stage.process(TableBatch(data={"text": ["one two", None, "three", ""]})).data["words"].to_pylist()
     [2, None, 1, 0]
 
     Batches do not cross tasks, so that results depend on a task's own rows only, unless ``batch_size`` says how many
     tasks may share them.
-
-    Args:
-        model_batch_size: Most rows in one call of the model.
-        device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
-        precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
-            always ``float32``.
     """
 
-    model_batch_size: int = field(default=32, kw_only=True)
-    device: str = field(default="auto", kw_only=True)
-    precision: Precision = field(default="auto", kw_only=True)
+    model_batch_size: int = 32
+    """Most rows in one call of the model. This, device and precision are options, for ``with_`` and ``with:``; where a
+    dataclass declares them as fields, they are parameters."""
+    device: str = "auto"
+    """``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``."""
+    precision: Precision = "auto"
+    """Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16``, or the better of these two; elsewhere ``float32``."""
+    allow_pickle: bool = False
+    """Whether :meth:`weights` may be pickles, which can run code; for stages that let the user say so."""
+    trust_remote_code: bool = False
+    """Whether Python code that comes with :meth:`weights` may run; for stages that let the user say so."""
 
     fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
     row_wise: ClassVar[bool] = True
@@ -84,12 +84,7 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
     """Whether the model runs in torch; otherwise torch is not imported, and the device is ``cpu`` unless given."""
     unreadable: ClassVar[str] = "UnreadableRow"
     """Class of error, in the quarantine, of rows that :meth:`prepare` cannot read."""
-    allow_pickle = False
-    trust_remote_code = False
-
-    def __post_init__(self) -> None:
-        if self.model_batch_size < 1:
-            raise ConfigError(f"{self.name}: model_batch_size must be at least 1, got {self.model_batch_size}")
+    options: ClassVar[tuple[str, ...]] = (*ProcessingStage.options, "model_batch_size", "device", "precision")
 
     @abstractmethod
     def load(self, device: str) -> Any:
@@ -159,6 +154,8 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
 
     def setup(self, worker: WorkerInfo | None) -> None:
         """Load the model."""
+        if self.model_batch_size < 1:
+            raise ConfigError(f"{self.name}: model_batch_size must be at least 1, got {self.model_batch_size}")
         device = "cpu" if self.device == "auto" else self.device
         if self.uses_torch:
             self._threads = limit_threads(self.resources.cpus)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_core.sdk import Columns, TableBatch
+    from curator_core.sdk import Columns, Precision, TableBatch
 
 __all__ = ["Network", "TokenModel", "check_batches", "padded"]
 
@@ -48,7 +48,10 @@ class TokenModel(ModelStage):
         model: A folder, or an id on the hub.
         tokens_field: Column with the token ids.
         keep_tokens: Whether the token ids stay in the table.
+        model_batch_size: Most rows in one call of the model.
         max_tokens_per_batch: Most tokens, padding included, in one call of the model; chosen by device unless given.
+        device: ``auto``, or a device of torch.
+        precision: Arithmetic on CUDA.
         allow_pickle: Load weights that are pickles.
         trust_remote_code: Run Python code that comes with the model.
     """
@@ -58,6 +61,8 @@ class TokenModel(ModelStage):
     keep_tokens: bool = field(default=False, kw_only=True)
     model_batch_size: int = field(default=256, kw_only=True)
     max_tokens_per_batch: int | None = field(default=None, kw_only=True)
+    device: str = field(default="auto", kw_only=True)
+    precision: Precision = field(default="auto", kw_only=True)
     allow_pickle: bool = field(default=False, kw_only=True)
     trust_remote_code: bool = field(default=False, kw_only=True)
 
