@@ -28,7 +28,6 @@ WIRE = {
 ALLOWED_BY_PARAMETER = {
     *(f"core/src/curator_core/authoring/models/{name}.py" for name in ("model_stage", "pretrained")),
     *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed")),
-    "plugins/audio/src/curator_audio/speech/asr.py",
     "plugins/image/src/curator_image/image_encoder.py",
     "plugins/video/src/curator_video/embed.py",
 }

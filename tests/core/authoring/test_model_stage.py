@@ -22,7 +22,7 @@ class Lengths(ModelStage):
 
     text_field: str = "text"
     name = "acme.lengths"
-    uses_torch: ClassVar[bool] = False
+    uses_torch = False
     seen: ClassVar[list] = []
 
     def inputs(self):

@@ -55,7 +55,7 @@ class Nsfw(ModelStage, Filter):
 
     name = "image.nsfw"
     model_batch_size = 8
-    uses_torch: ClassVar[bool] = False
+    uses_torch = False
     thread_safe: ClassVar[bool] = False  # its networks use several threads by themselves
     unreadable: ClassVar[str] = "UnreadableImage"
     options: ClassVar[tuple[str, ...]] = (*Filter.options, "model_batch_size")

@@ -80,7 +80,7 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
 
     fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
     row_wise: ClassVar[bool] = True
-    uses_torch: ClassVar[bool] = True
+    uses_torch: bool = True
     """Whether the model runs in torch; otherwise torch is not imported, and the device is ``cpu`` unless given."""
     unreadable: ClassVar[str] = "UnreadableRow"
     """Class of error, in the quarantine, of rows that :meth:`prepare` cannot read."""
@@ -307,7 +307,8 @@ class _Found:
 
     def fail(self, place: int, error: Exception) -> None:
         self.errors[place] = error
-        self.failed.append(error)
+        if not isinstance(error, DataError):  # which tells of the row
+            self.failed.append(error)
 
     def check_model_works(self) -> None:
         """Raise where every row so far has failed: then it is the model that is broken, not the rows."""
