@@ -121,7 +121,10 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
         return self.model_batch_size
 
     def output_types(self, model: Any) -> Mapping[str, pa.DataType]:  # noqa: ARG002 - for subclasses
-        """Return the types of output columns, where they should not be told by the values that the model returns."""
+        """Return the types of all columns that :meth:`predict` returns; told by the values unless overridden.
+
+        With it, a column has the same type in every batch, also where no row has a value.
+        """
         return {}
 
     def complete(self, batch: TableBatch) -> TableBatch | None:
@@ -188,7 +191,8 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
         for places, rows in self._batches(tasks, found):
             self._predict(places, rows, found)
             found.check_model_works()
-        table = found.in_order(sum(task.num_rows for task in tasks), self._types())
+        types = self._running.types or dict.fromkeys(columns_of(self.outputs()), pa.null())
+        table = found.in_order(sum(task.num_rows for task in tasks), types)
         outputs: list[TableBatch | None] = []
         begin = 0
         for task in tasks:
@@ -278,9 +282,6 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
         middle = (len(places) + 1) // 2
         for half in (np.arange(middle), np.arange(middle, len(places))):
             self._predict(places[half], _picked(rows, half), found)
-
-    def _types(self) -> dict[str, pa.DataType]:
-        return {name: self._running.types.get(name, pa.null()) for name in columns_of(self.outputs())}
 
 
 @dataclass
