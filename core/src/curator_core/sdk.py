@@ -76,7 +76,15 @@ _HOMES = {
     "values.resources": ("Resources",),
     "run.result": ("RunResult",),
     "authoring.row_outcomes": ("add_attributes", "keep_readable", "refuse_rows"),
-    "authoring.stage": ("Columns", "columns_of", "CompositeStage", "NodeInfo", "ProcessingStage", "WorkerInfo"),
+    "authoring.stage": (
+        "Columns",
+        "columns_of",
+        "CompositeStage",
+        "FinishedRun",
+        "NodeInfo",
+        "ProcessingStage",
+        "WorkerInfo",
+    ),
     "authoring.stage_types": ("task_types",),
     "authoring.tasks": (
         "concat_tables",

@@ -53,6 +53,7 @@ from curator_core.authoring.row_outcomes import refuse_rows as refuse_rows
 from curator_core.authoring.splitting import plan_slices as plan_slices
 from curator_core.authoring.stage import Columns as Columns
 from curator_core.authoring.stage import CompositeStage as CompositeStage
+from curator_core.authoring.stage import FinishedRun as FinishedRun
 from curator_core.authoring.stage import NodeInfo as NodeInfo
 from curator_core.authoring.stage import ProcessingStage as ProcessingStage
 from curator_core.authoring.stage import WorkerInfo as WorkerInfo

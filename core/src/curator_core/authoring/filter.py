@@ -179,7 +179,7 @@ class _ExpressionFilter(Filter):
     reason: str
 
     def inputs(self) -> Columns:
-        return self.expression.meta.root_names()
+        return list(self.expression.meta.root_names())
 
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl

@@ -191,8 +191,8 @@ def stage_of_function(
     made.__module__, made.__qualname__ = function.__module__, getattr(function, "__qualname__", title)
     required = [each.name for each in settings if each.default is each.empty]
     stage: StageT = made(**dict.fromkeys(required))
-    for each in required:
-        delattr(stage, each)
+    for setting in required:
+        delattr(stage, setting)
     return stage
 
 

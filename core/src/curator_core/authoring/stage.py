@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from curator_core.values.errors import StageError, UnknownNameError
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.tasks import Task
 
-__all__ = ["Columns", "CompositeStage", "NodeInfo", "OnError", "ProcessingStage", "WorkerInfo", "columns_of"]
+__all__ = [
+    "Columns",
+    "CompositeStage",
+    "FinishedRun",
+    "NodeInfo",
+    "OnError",
+    "ProcessingStage",
+    "WorkerInfo",
+    "columns_of",
+]
 
 X = TypeVar("X", bound="Task[Any]")
 Y = TypeVar("Y", bound="Task[Any]")
@@ -40,6 +50,24 @@ class WorkerInfo:
     def __init__(self, worker_id: str = "local", node_id: str = "local") -> None:
         self.worker_id = worker_id
         self.node_id = node_id
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run that has ended, as :meth:`ProcessingStage.finish` is told of it.
+
+    >>> FinishedRun("web-clean", run_dir="runs/1", succeeded=True).run_dir
+    'runs/1'
+
+    Args:
+        name: Name of the pipeline.
+        run_dir: Its run directory, where it has one.
+        succeeded: Whether it came to its end: False where it failed or was interrupted. Rows may be in quarantine.
+    """
+
+    name: str
+    run_dir: str | None = None
+    succeeded: bool = True
 
 
 class ProcessingStage(ABC, Generic[X, Y]):
@@ -132,10 +160,13 @@ class ProcessingStage(ABC, Generic[X, Y]):
     def teardown(self) -> None:
         """Release what :meth:`setup` opened."""
 
-    def finish(self) -> None:
+    def finish(self, run: FinishedRun) -> None:
         """Do what is to be done once when a run has ended, successful or not, in the driver: merge what workers wrote.
 
         Called after the workers have ended, on the stage of the plan, which was never set up.
+
+        Args:
+            run: Says which run, where its run directory is, and whether it succeeded.
         """
 
     def inputs(self) -> Columns:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.stage import NodeInfo, WorkerInfo
 
-    Rows = pa.Table | list[Any]
+    Rows: TypeAlias = pa.Table | list[Any]
 
 __all__ = ["ModelStage", "batches_by_length"]
 

@@ -15,7 +15,7 @@ from curator_text.mixing.statistics_files import ALL, FOLDER, Numbers, write_jso
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, FinishedRun, NodeInfo, WorkerInfo
 
 __all__ = ["Statistics"]
 
@@ -106,7 +106,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         write_json(f"{self._parts}/{self._file_stem(task.task_id)}.json", {"by": self.by, "groups": groups})
         return task
 
-    def finish(self) -> None:
+    def finish(self, run: FinishedRun) -> None:  # noqa: ARG002 - the same after any run
         """Merge the parts into a summary."""
         write_summary(self.path)
 

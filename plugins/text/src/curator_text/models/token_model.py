@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import ConfigError, ModelStage, StageError
+from curator_core.sdk import ConfigError, ModelStage, Precision, StageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_core.sdk import Columns, Precision, TableBatch
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["Network", "TokenModel", "check_batches", "padded"]
 
