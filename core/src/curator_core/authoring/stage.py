@@ -93,6 +93,8 @@ class ProcessingStage(ABC, Generic[X, Y]):
     """How many tasks :meth:`process_batch` gets at once."""
     workers: int | None = None
     """A fixed number of workers, for executors that have several."""
+    workers_per_node: int | None = None
+    """A number of workers for each node of the cluster at the start of a run, instead of :attr:`workers`."""
     min_workers: int | None = None
     max_workers: int | None = None
     fuse: bool = True
@@ -123,6 +125,7 @@ class ProcessingStage(ABC, Generic[X, Y]):
         "resources",
         "batch_size",
         "workers",
+        "workers_per_node",
         "min_workers",
         "max_workers",
         "fuse",

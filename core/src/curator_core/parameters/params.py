@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 __all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "parameter_values"]
 
 AnyStage = ProcessingStage[Any, Any]
-_AT_LEAST_ONE = ("batch_size", "workers", "min_workers", "max_workers", "max_attempts", "model_batch_size")
+_AT_LEAST_ONE = (
+    "batch_size",
+    "workers",
+    "workers_per_node",
+    "min_workers",
+    "max_workers",
+    "max_attempts",
+    "model_batch_size",
+)
 
 
 def build_stage(

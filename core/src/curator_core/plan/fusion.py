@@ -94,7 +94,8 @@ def makes_iterators(stage: ProcessingStage[Any, Any]) -> bool:
 
 def _may_be_fused(planned: PlannedStage) -> bool:
     stage = planned.stage
-    sizes_itself = any(each is not None for each in (stage.num_workers(), stage.min_workers, stage.max_workers))
+    sizes = (stage.num_workers(), stage.workers_per_node, stage.min_workers, stage.max_workers)
+    sizes_itself = any(each is not None for each in sizes)
     return stage.fuse and not sizes_itself and not _holds_something(stage.resources)
 
 
