@@ -97,6 +97,11 @@ class ProcessingStage(ABC, Generic[X, Y]):
     """A number of workers for each node of the cluster at the start of a run, instead of :attr:`workers`."""
     min_workers: int | None = None
     max_workers: int | None = None
+    max_calls_per_worker: int | None = None
+    """After about so many calls, fewer than twice as many, a worker is replaced by a new one, for libraries that leak
+    memory. Not with ``ray_data`` and ``local``, whose workers stay."""
+    runtime_env: dict[str, Any] | None = None
+    """Environment of the workers, as Ray takes it for actors: ``{"env_vars": {"HF_HOME": "/models"}}``."""
     fuse: bool = True
     """Whether the planner may run this stage in one call with its neighbours."""
     max_attempts: int | None = None
@@ -128,6 +133,8 @@ class ProcessingStage(ABC, Generic[X, Y]):
         "workers_per_node",
         "min_workers",
         "max_workers",
+        "max_calls_per_worker",
+        "runtime_env",
         "fuse",
         "max_attempts",
         "on_error",

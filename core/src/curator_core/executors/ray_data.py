@@ -257,6 +257,7 @@ def _pool_options(steps: Sequence[_DataStep], nodes: Sequence[NodeResources]) ->
                 "num_gpus": gpus,
                 **({"memory": int(stage.resources.memory_gb * _GIGABYTE)} if stage.resources.memory_gb else {}),
                 **({"resources": dict(stage.resources.custom)} if stage.resources.custom else {}),
+                **({"runtime_env": stage.runtime_env} if stage.runtime_env is not None else {}),
                 "compute": ActorPoolStrategy(min_size=least, max_size=max(least, len(step.slots))),
                 # Ray would restart a worker behind Ray Data's back and run its calls again for ever.
                 "max_restarts": 0,

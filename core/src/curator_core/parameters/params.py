@@ -25,6 +25,7 @@ _AT_LEAST_ONE = (
     "batch_size",
     "workers",
     "workers_per_node",
+    "max_calls_per_worker",
     "min_workers",
     "max_workers",
     "max_attempts",

@@ -100,7 +100,9 @@ class Session:
             tuning=tuning,
         )
         options = worker_options(self.plan, self.steps, self.state, settings, run_id=run_id, budget=budget)
-        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id, tuning=tuning)
+        envs = [step.runtime_env for step in self.steps]
+        pool = WorkerPool(events, specs, self.packed, options, reservation, run_id, runtime_envs=envs, tuning=tuning)
+        return scheduler, pool
 
     def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
         """Write what the scheduler measured to the statistics of the stages."""
