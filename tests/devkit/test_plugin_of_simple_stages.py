@@ -190,7 +190,9 @@ def test_they_pass_the_conformance_kit(curator, tmp_path):
             "check_plugin_depends_on_core": "a test",
         }
 
-        @parametrize_with_checks("plain", examples={"plain.density": table, "plain.repeat": table}, expected_failures={"plain": missing})
+        tables = {"plain.density": table, "plain.repeat": table}
+
+        @parametrize_with_checks("plain", examples=tables, expected_failures={"plain": missing})
         def test_conformance(check):
             check()
     """
