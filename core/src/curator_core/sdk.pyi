@@ -30,11 +30,6 @@ from curator_core.authoring.models.pretrained import LoadSettings as LoadSetting
 from curator_core.authoring.models.pretrained import load_pretrained as load_pretrained
 from curator_core.authoring.models.pretrained import quiet_transformers as quiet_transformers
 from curator_core.authoring.models.torch_device import Precision as Precision
-from curator_core.authoring.models.torch_device import autocast_for as autocast_for
-from curator_core.authoring.models.torch_device import choose_device as choose_device
-from curator_core.authoring.models.torch_device import limit_threads as limit_threads
-from curator_core.authoring.models.torch_device import may_use_gpu as may_use_gpu
-from curator_core.authoring.models.torch_device import restore_threads as restore_threads
 from curator_core.authoring.own_output import check_own_output as check_own_output
 from curator_core.authoring.piece_reader import PieceReader as PieceReader
 from curator_core.authoring.provenance import PROVENANCE_COLUMNS as PROVENANCE_COLUMNS

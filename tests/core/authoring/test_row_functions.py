@@ -46,6 +46,12 @@ def test_an_expression_can_tag_and_invert():
     assert stage.with_(invert=True).process(rows(n=[1, 9])).data["n"].to_pylist() == [1]
 
 
+def test_an_expression_may_be_of_all_columns_but_the_provenance():
+    batch = rows(a=[1, 5, 5], b=[5, 1, 5], _source=["x"] * 3, _row=[0, 0, 0])
+    expression = pl.all_horizontal(pl.all() > 1) & (pl.col("a") > 0)
+    assert Filter.of(expression, reason="small").process(batch).data["a"].to_pylist() == [5]
+
+
 @pytest.mark.parametrize(
     ("expression", "kept"),
     [(pl.lit(value=True), [1, 2]), (pl.all_horizontal(pl.all() > 1), [2]), (pl.lit(value=None), None)],

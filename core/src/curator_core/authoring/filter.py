@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_core.authoring.array_series import array_series
 from curator_core.authoring.recording import report
 from curator_core.authoring.stage import ProcessingStage
-from curator_core.authoring.tasks import TableBatch
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 from curator_core.values.errors import ConfigError, StageError
 
 if TYPE_CHECKING:
@@ -184,10 +184,13 @@ class _ExpressionFilter(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        columns = self.expression.meta.root_names()
+        meta = self.expression.meta
+        columns = list(meta.root_names())
         for column in columns:
             batch.check_column(column)
-        frame = batch.frame if not columns else batch.with_data(batch.data.select(columns)).frame
+        if meta.has_multiple_outputs() or not columns:  # pl.all(), selectors: every column but the provenance
+            columns = [column for column in batch.columns if column not in (SOURCE_COLUMN, ROW_COLUMN)]
+        frame = batch.with_data(batch.data.select(columns)).frame
         is_kept = frame.select(kept=self.expression).to_series()
         if is_kept.dtype not in (pl.Boolean, pl.Null):
             raise StageError(

@@ -30,6 +30,13 @@ class MadeOfFunction:
 
     A stage can be called as its function, with the stage's settings filled in. Called with settings alone, it returns
     a copy of the stage that has them.
+
+    >>> from curator_core.sdk import row_filter
+    >>> @row_filter
+    ... def short(text, *, most=3):
+    ...     return len(text) <= most
+    >>> short.settings, short("abcd"), short(most=4)("abcd")
+    (('most',), False, True)
     """
 
     function: ClassVar[Callable[..., Any]]

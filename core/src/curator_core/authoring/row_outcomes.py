@@ -40,6 +40,13 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
 def refuse_rows(batch: BatchT, errors: Mapping[int, Exception], *, error_type: str = "DataError") -> BatchT:
     """Return a batch without some rows, which are quarantined with the file and record they came from.
 
+    >>> from curator_core import TableBatch
+    >>> from curator_core.sdk import Recording
+    >>> with Recording().active() as recording:
+    ...     left = refuse_rows(TableBatch(data={"n": [1, 2]}), {1: DataError("2 is even")})
+    >>> left.num_rows, recording.bad_records[0].message
+    (1, '2 is even')
+
     Args:
         batch: The rows.
         errors: The error of each such row, by its number in the batch.
