@@ -32,9 +32,10 @@ import transformers
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from curator_core import Pipeline, StreamingExecutor
+from curator_core.authoring.models.model_stage import batches_by_length
 from curator_core.plan.planner import decompose
 from curator_text import Classify, DocumentBatch, Embed, ReadJsonl, WriteParquet
-from curator_text.models.model_batches import TokenRows, length_batches
+from curator_text.models.token_model import padded
 
 MODEL_ROWS, MODEL_TOKENS = 256, 2_048  # what the stages choose on a CPU
 GOAL = 0.95
@@ -71,11 +72,12 @@ def make_classifier(folder: Path) -> Path:
 
 def bare_batches(tokens: pa.ChunkedArray) -> list[tuple[np.ndarray, torch.Tensor, torch.Tensor]]:
     """Make the stage's batches beforehand, as tensors: the loop has nothing to do but to call the model."""
-    rows = TokenRows.from_columns([tokens])
+    rows = [np.array(each.values) for each in tokens]
     batches = []
-    for batch in length_batches(rows.lengths, max_rows=MODEL_ROWS, max_tokens=MODEL_TOKENS):
-        ids, mask = rows.padded(batch, pad_id=0)
-        batches.append((batch, torch.from_numpy(ids), torch.from_numpy(mask).to(torch.int64)))
+    lengths = np.array([len(row) for row in rows])
+    for batch in batches_by_length(lengths, lambda longest: min(MODEL_ROWS, MODEL_TOKENS // longest)):
+        ids, mask = padded([rows[row] for row in batch], pad_id=0)
+        batches.append((batch, torch.from_numpy(ids), torch.from_numpy(mask)))
     return batches
 
 

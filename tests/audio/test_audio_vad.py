@@ -299,15 +299,15 @@ def test_a_recording_that_cannot_be_cut_is_one_record_and_the_others_come_throug
 
 def test_an_unexpected_failure_costs_one_row(monkeypatch):
     """The rows of a table are told apart also where a part of it becomes several tasks."""
-    original = Vad._find
+    original = Vad.predict
 
-    def fail(self, blocks):
-        found = original(self, blocks)
-        if found.speech_s > 4 * 2:
+    def fail(self, model, rows):
+        found = original(self, model, rows)
+        if found["speech_s"][0] > 4 * 2:
             raise ValueError("too much")
         return found
 
-    monkeypatch.setattr(Vad, "_find", fail)
+    monkeypatch.setattr(Vad, "predict", fail)
     batch = batch_of(encoded(TALK), encoded(np.tile(TALK, (6, 1))), encoded(TALK), encoded(TALK))
     result, rows = run(Vad(task_s=2.0), batch)
     assert [row["_source"] for row in rows] == ["0.bin", "0.bin", "2.bin", "2.bin", "3.bin", "3.bin"]

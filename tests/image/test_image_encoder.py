@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from curator_core.values.errors import ConfigError, StageError
-from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
+from curator_core.values.errors import StageError
+from curator_image.image_encoder import ImageEncoder
 from tests.support.tiny_vision_models import SIDE, WIDTHS, vision_model
 
 
@@ -41,31 +41,16 @@ def test_vectors_of_clip_are_those_it_compares_with_texts():
 
 
 def test_the_size_of_batches_and_the_layer_that_checkpoints_lack_do_not_matter():
-    def encoded(kind, **settings):
-        return ImageEncoder.load(str(vision_model(kind)), ImageEncoderSettings(**settings), stage="test").encode(
-            pictures()
-        )
+    def encoder(kind, **options):
+        return ImageEncoder.load(str(vision_model(kind)), stage="test", **options)
 
-    np.testing.assert_allclose(encoded("vit", model_batch_size=2), encoded("vit"), rtol=1e-4, atol=1e-6)
-    np.testing.assert_array_equal(encoded("vit_classifier"), encoded("vit_classifier"))
-    lengths = np.linalg.norm(encoded("clip", normalize=True), axis=1)
+    vit, some = encoder("vit"), pictures()
+    alone = np.concatenate([vit.encode([each]) for each in some])
+    np.testing.assert_allclose(alone, vit.encode(some), rtol=1e-4, atol=1e-6)
+    one, other = (encoder("vit_classifier").encode(some) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    lengths = np.linalg.norm(encoder("clip", normalize=True).encode(some), axis=1)
     np.testing.assert_allclose(lengths, 1, rtol=1e-5)
-
-
-def test_halves_a_batch_that_does_not_fit_into_memory(monkeypatch):
-    import torch
-
-    encoder = ImageEncoder.load(str(vision_model("dinov2")), stage="test")
-    expected = encoder.encode(pictures())
-    forward = encoder._tower.module.forward
-
-    def small_memory(pixel_values):
-        if len(pixel_values) > 1:
-            raise torch.OutOfMemoryError
-        return forward(pixel_values=pixel_values)
-
-    monkeypatch.setattr(encoder._tower.module, "forward", small_memory)
-    np.testing.assert_allclose(encoder.encode(pictures()), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_what_is_not_a_vision_model_is_refused_with_a_fix(tmp_path):
@@ -88,12 +73,10 @@ def test_incomplete_weights_are_refused(tmp_path):
         ImageEncoder.load(str(folder), stage="image.embed")
 
 
-def test_wrong_pictures_and_settings_are_refused():
+def test_wrong_pictures_are_refused():
     encoder = ImageEncoder.load(str(vision_model("vit")), stage="image.embed")
     with pytest.raises(StageError, match=r"height by width by 3"):
         encoder.encode([np.zeros((8, 8), np.uint8)])
-    with pytest.raises(ConfigError, match="model_batch_size"):
-        ImageEncoderSettings(model_batch_size=0).check("image.embed")
 
 
 TEXT_ONLY = {"hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 1, "num_attention_heads": 4}

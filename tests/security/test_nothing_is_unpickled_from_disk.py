@@ -26,10 +26,9 @@ WIRE = {
 }
 # These hand on what a user may allow for one stage, by a parameter that is off unless set.
 ALLOWED_BY_PARAMETER = {
-    "core/src/curator_core/authoring/models/pretrained.py",
-    *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed", "token_model")),
-    "plugins/audio/src/curator_audio/speech/asr.py",
-    *(f"plugins/image/src/curator_image/{name}.py" for name in ("embed", "image_encoder")),
+    *(f"core/src/curator_core/authoring/models/{name}.py" for name in ("model_stage", "pretrained")),
+    *(f"plugins/text/src/curator_text/models/{name}.py" for name in ("classify", "embed")),
+    "plugins/image/src/curator_image/image_encoder.py",
     "plugins/video/src/curator_video/embed.py",
 }
 HANDED_ON = re.compile(r"(allow_pickle|trust_remote_code)=(self|settings|self\.settings)\.\1")

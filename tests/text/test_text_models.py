@@ -15,7 +15,7 @@ from curator_core.authoring.stage import WorkerInfo
 from curator_core.plan.planner import decompose
 from curator_core.values.errors import ConfigError, CuratorError, PipelineError, StageError
 from curator_text import Classify, DocumentBatch, Embed, Tokenize
-from curator_text.models.model_batches import TokenRows, length_batches
+from curator_text.models.token_model import padded
 from tests.support.tiny_text_models import (
     DOCUMENTS,
     LABELS,
@@ -57,26 +57,11 @@ def hidden_states(path, text, *, max_length):
 # --- batches
 
 
-@given(lengths=st.lists(st.integers(0, 30), max_size=40), rows=st.integers(1, 10), tokens=st.integers(1, 100))
-def test_batches_hold_every_row_with_tokens_once_and_keep_to_the_limits(lengths, rows, tokens):
-    lengths = np.array(lengths, dtype=np.int64)
-    batches = list(length_batches(lengths, max_rows=rows, max_tokens=tokens))
-    assert sorted(row for batch in batches for row in batch) == list(np.flatnonzero(lengths))
-    for batch in batches:
-        assert len(batch) <= rows
-        assert len(batch) == 1 or len(batch) * lengths[batch].max() <= tokens
-
-
-@given(st.lists(st.lists(st.lists(st.integers(1, 9), max_size=5) | st.none(), max_size=4), min_size=1, max_size=3))
-def test_padding_gives_every_row_its_own_ids(tables):
-    columns = [pa.chunked_array([pa.array(table, pa.list_(pa.int32()))]) for table in tables]
-    rows = [row or [] for table in tables for row in table]
-    tokens = TokenRows.from_columns([each.slice(0) for each in columns])
-    assert tokens.lengths.tolist() == [len(row) for row in rows]
-    for batch in length_batches(tokens.lengths, max_rows=3, max_tokens=99):
-        ids, mask = tokens.padded(batch, pad_id=77)
-        assert [line[own].tolist() for line, own in zip(ids, mask, strict=True)] == [rows[row] for row in batch]
-        assert (ids[~mask] == 77).all()
+@given(st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=5), min_size=1, max_size=9))
+def test_padding_gives_every_row_its_own_ids(rows):
+    ids, mask = padded([np.array(row, np.int32) for row in rows], pad_id=77)
+    assert [line[own == 1].tolist() for line, own in zip(ids, mask, strict=True)] == rows
+    assert (ids[mask == 0] == 77).all()
 
 
 # --- embeddings

@@ -86,7 +86,7 @@ def test_plain_class_and_function_stage(registry):
     assert build(registry, "shapes.plain", {"size": 4, "label": 9}).label == 9  # untyped parameters take anything
     same = registry.stage_target("shapes.same")
     assert build(registry, "shapes.same") is not same
-    assert refuse(registry, "shapes.same", {"x": 1}) == ["shapes.same.x: this stage takes no parameters"]
+    assert refuse(registry, "shapes.same", {"x": 1}) == ["shapes.same.x: unknown parameter; there are none"]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_stage_made_of_a_function_is_copied(registry):
     one, other = registry.make_stage("toy.double", {}), registry.make_stage("toy.double", {})
     assert one is not other
     assert one.name == "toy.double"
-    with pytest.raises(ConfigError, match="takes no parameters"):
+    with pytest.raises(ConfigError, match="unknown parameter; there are none"):
         registry.make_stage("toy.double", {"times": 2})
 
 

@@ -20,8 +20,9 @@ class Tally(ProcessingStage[Task, Task]):
         (self.folder / f"{task.task_id}.part").touch()
         return task
 
-    def finish(self):
+    def finish(self, run):
         (self.folder / "total").write_text(str(len(list(self.folder.glob("*.part")))))
+        (self.folder / "run").write_text(f"{run.name} {run.run_dir} {run.succeeded}")
 
 
 class CannotFinish(ProcessingStage[Task, Task]):
@@ -40,14 +41,17 @@ def tasks(*values):
 
 
 def test_a_stage_finishes_in_the_driver_when_all_is_done(tmp_path):
-    Pipeline(stages=[Tally(tmp_path)]).run(LocalExecutor(threads=2), initial_tasks=tasks(1, 2, 3))
+    pipeline = Pipeline("counting", stages=[Tally(tmp_path)])
+    pipeline.run(LocalExecutor(threads=2), initial_tasks=tasks(1, 2, 3), run_dir=tmp_path / "a")
     assert (tmp_path / "total").read_text() == "3"
+    assert (tmp_path / "run").read_text() == f"counting {tmp_path / 'a'} True"
 
 
 def test_a_stage_finishes_what_a_failing_run_has_done(tmp_path):
     with pytest.raises(StageError, match="bad"):
         Pipeline(stages=[Tally(tmp_path)]).run(LocalExecutor(on_error="raise"), initial_tasks=tasks(1, "bad"))
     assert (tmp_path / "total").read_text() == "1"
+    assert (tmp_path / "run").read_text().endswith(" None False")
 
 
 def test_a_stage_that_cannot_finish_fails_the_run_after_all_others_had_their_turn(tmp_path, caplog):

@@ -176,8 +176,8 @@ def _death(kind="kill"):
 class VirtualPool:
     """Stands for the pool of Ray actors."""
 
-    def __init__(self, world, events, steps, stages, options, reservation, run_id, *, tuning):
-        del events, steps, reservation, run_id
+    def __init__(self, world, events, steps, stages, options, reservation, run_id, *, runtime_envs, tuning):
+        del events, steps, reservation, run_id, runtime_envs
         self._world = world
         self._tuning = tuning
         self._stages = stages

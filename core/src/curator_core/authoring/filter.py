@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from curator_core.authoring.array_series import array_series
 from curator_core.authoring.recording import report
 from curator_core.authoring.stage import ProcessingStage
-from curator_core.authoring.tasks import TableBatch
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, TableBatch
 from curator_core.values.errors import ConfigError, StageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,29 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
     save_dropped: bool = field(default=False, kw_only=True)
 
     row_wise: ClassVar[bool] = True
+    thread_safe: ClassVar[bool] = True
+    """A filter whose :meth:`judge` changes something of the filter says False."""
     options: ClassVar[tuple[str, ...]] = (*ProcessingStage.options, "tag", "invert", "save_dropped")
+
+    @staticmethod
+    def of(expression: pl.Expr, *, reason: str, name: str | None = None) -> Filter:
+        """Return a filter that keeps the rows for which a polars expression is true.
+
+        Rows for which it is false are dropped for ``reason``, and rows for which it is null as ``missing_value``.
+
+        >>> import polars as pl
+        >>> long_enough = Filter.of(pl.col("text").str.len_chars() >= 3, reason="too_short")
+        >>> long_enough.process(TableBatch(data={"text": ["hi", "hello", None]})).data["text"].to_pylist()
+        ['hello']
+
+        Args:
+            expression: Looks at one row at a time: it must not depend on other rows of the batch.
+            reason: Why rows are dropped, in statistics.
+            name: Name of the stage; the reason unless given.
+        """
+        made = _ExpressionFilter(expression, reason)
+        made.name = name or reason
+        return made
 
     @abstractmethod
     def judge(self, batch: TableBatch) -> Verdict:
@@ -144,9 +166,41 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
 
         names = pl.select(pl.repeat(self.name, task.num_rows, dtype=pl.String)).to_series()
         tagged = task.with_column("_stage", names).with_column("_reason", reason)
-        if score.dtype.is_numeric():
+        if score.dtype.is_numeric() or score.dtype == pl.Boolean:
             score = score.cast(pl.Float64)
         return tagged.with_column("_score", score).data.filter(reason.is_not_null().to_arrow())
+
+
+@dataclass
+class _ExpressionFilter(Filter):
+    """Keep rows for which a polars expression is true."""
+
+    expression: Any = field(compare=False)
+    reason: str
+
+    def inputs(self) -> Columns:
+        return list(self.expression.meta.root_names())
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        import polars as pl
+
+        meta = self.expression.meta
+        columns = list(meta.root_names())
+        for column in columns:
+            batch.check_column(column)
+        if meta.has_multiple_outputs() or not columns:  # pl.all(), selectors: every column but the provenance
+            columns = [column for column in batch.columns if column not in (SOURCE_COLUMN, ROW_COLUMN)]
+        frame = batch.with_data(batch.data.select(columns)).frame
+        is_kept = frame.select(kept=self.expression).to_series()
+        if is_kept.dtype not in (pl.Boolean, pl.Null):
+            raise StageError(
+                f"filter {self.name!r}: the expression gives {is_kept.dtype}, not booleans",
+                fix="compare it with something, such as pl.col('n') > 5",
+            )
+        is_kept = is_kept.cast(pl.Boolean)
+        if len(is_kept) == 1 != batch.num_rows:  # of a constant
+            is_kept = is_kept.new_from_index(0, batch.num_rows)
+        return Verdict(is_kept, {self.reason: ~is_kept})
 
 
 def check_range(stage_name: str, **limits: float | None) -> None:

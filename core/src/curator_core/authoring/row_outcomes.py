@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 import pyarrow as pa
 
 from curator_core.authoring.recording import BadRecord, report
-from curator_core.values.errors import DataError
+from curator_core.values.errors import CuratorError, DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,15 +18,13 @@ if TYPE_CHECKING:
 
     BatchT = TypeVar("BatchT", bound=TableBatch)
 
-__all__ = ["add_attributes", "keep_readable"]
+__all__ = ["add_attributes", "keep_readable", "refuse_rows"]
 
 T = TypeVar("T")
 
 
 def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_type: str) -> tuple[BatchT, list[T]]:
-    """Return the rows whose outcome is not an error, and their outcomes.
-
-    The others are reported for quarantine, with the file and record they came from.
+    """Return the rows whose outcome is not an error, and their outcomes; the others are quarantined.
 
     Args:
         batch: The rows.
@@ -33,17 +32,42 @@ def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_typ
         error_type: Class of the error in the quarantine (``UnreadableImage``), unless it has one of its own
             (``LocationError``).
     """
+    errors = {index: each for index, each in enumerate(outcomes) if isinstance(each, DataError)}
     found = [outcome for outcome in outcomes if not isinstance(outcome, DataError)]
-    if len(found) == batch.num_rows:
-        return batch, found
-    for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, DataError):
-            source, row = batch.row_source(index)
-            message = outcome.message.removeprefix(f"{source}: ")
-            kind = error_type if type(outcome) is DataError else type(outcome).__name__
-            report().bad_record(BadRecord(message, source=source, row=row, error_type=kind))
-    readable = [not isinstance(outcome, DataError) for outcome in outcomes]
-    return batch.with_rows(pl.Series(readable, dtype=pl.Boolean)), found
+    return refuse_rows(batch, errors, error_type=error_type), found
+
+
+def refuse_rows(batch: BatchT, errors: Mapping[int, Exception], *, error_type: str = "DataError") -> BatchT:
+    """Return a batch without some rows, which are quarantined with the file and record they came from.
+
+    >>> from curator_core import TableBatch
+    >>> from curator_core.sdk import Recording
+    >>> with Recording().active() as recording:
+    ...     left = refuse_rows(TableBatch(data={"n": [1, 2]}), {1: DataError("2 is even")})
+    >>> left.num_rows, recording.bad_records[0].message
+    (1, '2 is even')
+
+    Args:
+        batch: The rows.
+        errors: The error of each such row, by its number in the batch.
+        error_type: Class of the error in the quarantine, of errors that are a plain DataError.
+    """
+    if not errors:
+        return batch
+    for index, error in sorted(errors.items()):
+        source, row = batch.row_source(index)
+        message = _told(error).removeprefix(f"{source}: ")
+        kind = error_type if type(error) is DataError else type(error).__name__
+        report().bad_record(BadRecord(message, source=source, row=row, error_type=kind))
+    return batch.with_rows(pl.Series([index not in errors for index in range(batch.num_rows)], dtype=pl.Boolean))
+
+
+def _told(error: Exception) -> str:
+    """Return an error in a line: of one that is not ours, also its class and the place that raised it."""
+    if isinstance(error, CuratorError):
+        return error.message
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} (line {place.lineno} of {place.name})"
 
 
 def add_attributes(batch: BatchT, values: Sequence[object], columns: Mapping[str, pa.DataType]) -> BatchT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from curator_core.values.errors import StageError, UnknownNameError
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.tasks import Task
 
-__all__ = ["Columns", "CompositeStage", "NodeInfo", "OnError", "ProcessingStage", "WorkerInfo", "columns_of"]
+__all__ = [
+    "Columns",
+    "CompositeStage",
+    "FinishedRun",
+    "NodeInfo",
+    "OnError",
+    "ProcessingStage",
+    "WorkerInfo",
+    "columns_of",
+]
 
 X = TypeVar("X", bound="Task[Any]")
 Y = TypeVar("Y", bound="Task[Any]")
@@ -42,6 +52,24 @@ class WorkerInfo:
         self.node_id = node_id
 
 
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run that has ended, as :meth:`ProcessingStage.finish` is told of it.
+
+    >>> FinishedRun("web-clean", run_dir="runs/1", succeeded=True).run_dir
+    'runs/1'
+
+    Args:
+        name: Name of the pipeline.
+        run_dir: Its run directory, where it has one.
+        succeeded: Whether it came to its end: False where it failed or was interrupted. Rows may be in quarantine.
+    """
+
+    name: str
+    run_dir: str | None = None
+    succeeded: bool = True
+
+
 class ProcessingStage(ABC, Generic[X, Y]):
     """One step of a pipeline.
 
@@ -65,8 +93,15 @@ class ProcessingStage(ABC, Generic[X, Y]):
     """How many tasks :meth:`process_batch` gets at once."""
     workers: int | None = None
     """A fixed number of workers, for executors that have several."""
+    workers_per_node: int | None = None
+    """A number of workers for each node of the cluster at the start of a run, instead of :attr:`workers`."""
     min_workers: int | None = None
     max_workers: int | None = None
+    max_calls_per_worker: int | None = None
+    """After about so many calls, fewer than twice as many, a worker is replaced by a new one, for libraries that leak
+    memory. Not with ``ray_data`` and ``local``, whose workers stay."""
+    runtime_env: dict[str, Any] | None = None
+    """Environment of the workers, as Ray takes it for actors: ``{"env_vars": {"HF_HOME": "/models"}}``."""
     fuse: bool = True
     """Whether the planner may run this stage in one call with its neighbours."""
     max_attempts: int | None = None
@@ -95,8 +130,11 @@ class ProcessingStage(ABC, Generic[X, Y]):
         "resources",
         "batch_size",
         "workers",
+        "workers_per_node",
         "min_workers",
         "max_workers",
+        "max_calls_per_worker",
+        "runtime_env",
         "fuse",
         "max_attempts",
         "on_error",
@@ -132,10 +170,13 @@ class ProcessingStage(ABC, Generic[X, Y]):
     def teardown(self) -> None:
         """Release what :meth:`setup` opened."""
 
-    def finish(self) -> None:
+    def finish(self, run: FinishedRun) -> None:
         """Do what is to be done once when a run has ended, successful or not, in the driver: merge what workers wrote.
 
         Called after the workers have ended, on the stage of the plan, which was never set up.
+
+        Args:
+            run: Says which run, where its run directory is, and whether it succeeded.
         """
 
     def inputs(self) -> Columns:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from curator_core.call.error_policy import CallReports
     from curator_core.run.ledger.run_ledger import StageProgress
 
-__all__ = ["StageRunner"]
+__all__ = ["StageRunner", "call_hook"]
 
 
 class StageRunner:
@@ -89,14 +89,14 @@ class StageRunner:
         here = self._worker = worker or WorkerInfo()
 
         def prepare_node() -> None:
-            _call_hook(self.stage.setup_on_node, NodeInfo(here.node_id), here)
+            call_hook(self.stage.setup_on_node, NodeInfo(here.node_id), here)
 
         try:
             if once_per_node is None:
                 prepare_node()
             else:
                 once_per_node(prepare_node)
-            _call_hook(self.stage.setup, here)
+            call_hook(self.stage.setup, here)
         except BaseException as error:
             reraise_interrupt(error)
             if isinstance(error, StageError):
@@ -389,8 +389,8 @@ def _count(results: Any) -> str:
     return f"{len(results)} entries" if isinstance(results, (list, tuple)) else f"a {type(results).__name__}"
 
 
-def _call_hook(hook: Any, *arguments: Any) -> None:
-    """Call a set-up method with as many arguments as it takes: stages written for other frameworks differ."""
+def call_hook(hook: Any, *arguments: Any) -> None:
+    """Call a method of a stage with as many arguments as it takes: stages written for other frameworks differ."""
     try:
         parameters = inspect.signature(hook).parameters.values()
     except (TypeError, ValueError):

@@ -42,6 +42,9 @@ def default_executor(plan: Plan, ray_is_initialised: bool, environment: Mapping[
     >>> model = same.with_(resources=Resources(gpus=0.5))
     >>> default_executor(Pipeline("p", stages=[model]).build(), False, {})
     ExecutorChoice(name='streaming', reason="stage 'same' asks for a GPU")
+    >>> either = same.with_(resources=Resources(gpus=0.5, gpu_optional=True))
+    >>> default_executor(Pipeline("p", stages=[either]).build(), False, {}).name
+    'local'
 
     Args:
         plan: What is to be run.
@@ -56,7 +59,7 @@ def default_executor(plan: Plan, ray_is_initialised: bool, environment: Mapping[
         return ExecutorChoice("streaming", "RAY_ADDRESS is set")
     for planned in plan.stages:
         resources = planned.stage.resources
-        if resources.gpus or resources.gpu_memory_gb:
+        if resources.uses_gpu and not resources.gpu_optional:
             return ExecutorChoice("streaming", f"stage {planned.stage.name!r} asks for a GPU")
     return ExecutorChoice("local", "no Ray at hand and no stage asks for a GPU")
 

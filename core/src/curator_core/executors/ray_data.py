@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from curator_core.authoring.stage import OnError  # noqa: TC001 - read at run time when a pipeline file sets it
 from curator_core.executors.base import Executor
 from curator_core.executors.ray import import_ray
-from curator_core.executors.ray.capacity import usable_nodes, worker_slots
+from curator_core.executors.ray.capacity import fitted, usable_nodes, worker_slots
 from curator_core.executors.ray.cluster import connect
 from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
@@ -140,6 +140,7 @@ class RayDataExecutor(Executor):
             PipelineError: A stage cannot be sent to workers, or needs more than any node has.
         """
         nodes = usable_nodes(cluster.nodes, ignore_head_node=False)
+        steps = fitted(steps, nodes)
         if any(step.resources.gpu_memory_gb for step in steps):
             nodes = list(measure_gpus(nodes))
         # A block is all that a worker makes of one, so only its size says when a part is large enough.
@@ -256,6 +257,7 @@ def _pool_options(steps: Sequence[_DataStep], nodes: Sequence[NodeResources]) ->
                 "num_gpus": gpus,
                 **({"memory": int(stage.resources.memory_gb * _GIGABYTE)} if stage.resources.memory_gb else {}),
                 **({"resources": dict(stage.resources.custom)} if stage.resources.custom else {}),
+                **({"runtime_env": stage.runtime_env} if stage.runtime_env is not None else {}),
                 "compute": ActorPoolStrategy(min_size=least, max_size=max(least, len(step.slots))),
                 # Ray would restart a worker behind Ray Data's back and run its calls again for ever.
                 "max_restarts": 0,

@@ -6,6 +6,7 @@ import copy
 import typing
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.function_stage import MadeOfFunction
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.parameters.problems import Fault, did_you_mean, one_line, render_path
 from curator_core.parameters.signature import accepts_any_parameter, attribute_type, parameters_of
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
 __all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "parameter_values"]
 
 AnyStage = ProcessingStage[Any, Any]
-_AT_LEAST_ONE = ("batch_size", "workers", "min_workers", "max_workers", "max_attempts")
+_AT_LEAST_ONE = (
+    "batch_size",
+    "workers",
+    "workers_per_node",
+    "max_calls_per_worker",
+    "min_workers",
+    "max_workers",
+    "max_attempts",
+    "model_batch_size",
+)
 
 
 def build_stage(
@@ -41,7 +51,7 @@ def build_stage(
     5
 
     Args:
-        cls: The stage's class, or a finished stage (made of a function), which takes no parameters.
+        cls: The stage's class, a stage made of a function, or a finished stage, which takes no parameters.
         name: Registry name, for messages.
         params: Arguments for the constructor.
         options: What to change with :meth:`ProcessingStage.with_`.
@@ -61,6 +71,8 @@ def build_stage(
 
 def construct(cls: type | AnyStage, params: Mapping[str, Any]) -> tuple[Any, list[Fault]]:
     """Check parameters and call the constructor; return the object, or None and what was wrong."""
+    if isinstance(cls, MadeOfFunction):
+        cls = type(cls)
     if not isinstance(cls, type):
         faults = [Fault((str(key),), "this stage takes no parameters") for key in params]
         return (None, faults) if faults else (copy.copy(cls), [])

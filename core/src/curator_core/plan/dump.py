@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from curator_core.authoring.function_stage import FunctionStage
+from curator_core.authoring.function_stage import code_of
 from curator_core.parameters.params import parameter_values
 from curator_core.parameters.references import escape
 from curator_core.parameters.secret_values import without_secrets
@@ -50,7 +50,8 @@ def dump_pipeline(pipeline: Pipeline, *, registry: Registry, hide_secrets: bool 
 def _entry(stage: ProcessingStage[Any, Any], registry: Registry) -> Any:
     name = registry_name(stage, registry)
     changed = _changed_options(stage)
-    params = {key: value for key, value in _params(stage).items() if key not in changed}
+    values = {} if _is_ready_made(stage, name, registry) else parameter_values(stage, with_defaults=False)
+    params = {key: value for key, value in values.items() if key not in changed}
     shown = {key: plain_value(value, f"{name}.{key}") for key, value in params.items()}
     options = {key: plain_value(value, f"{name} with.{key}") for key, value in changed.items()}
     if not shown and not options:
@@ -58,18 +59,8 @@ def _entry(stage: ProcessingStage[Any, Any], registry: Registry) -> Any:
     return {name: shown, **({"with": options} if options else {})}
 
 
-def _params(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
-    from curator_core.authoring.function_stage import FunctionStage
-
-    return {} if isinstance(stage, FunctionStage) else parameter_values(stage, with_defaults=False)
-
-
 def _changed_options(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
     """Return the options that were changed, by ``with_`` or by setting the attribute."""
-    from curator_core.authoring.function_stage import FunctionStage
-
-    if isinstance(stage, FunctionStage):
-        return stage.overrides  # its other options are set on the instance by the decorator
     params = parameters_of(type(stage))
     own = {
         option: value
@@ -126,12 +117,14 @@ def _jsonable(value: Any, where: str) -> Any:
 
 
 def registry_name(stage: ProcessingStage[Any, Any], registry: Registry) -> str:
-    """Return the registry name of a stage's class (or function).
+    """Return the registry name of a stage's class or function, or of the stage itself where it was declared ready-made.
 
     Raises:
         ConfigError: No plugin registers it.
     """
-    thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
+    if stage.name in registry.stages and _is_ready_made(stage, stage.name, registry):
+        return stage.name
+    thing = code_of(stage)
     module, qualified = thing.__module__, thing.__qualname__
     # The right attribute of another module is perhaps the same class, registered from where it is re-exported.
     same_attribute = [
@@ -149,9 +142,19 @@ def registry_name(stage: ProcessingStage[Any, Any], registry: Registry) -> str:
     )
 
 
+def _is_ready_made(stage: ProcessingStage[Any, Any], name: str, registry: Registry) -> bool:
+    """Return whether a name stands for a finished stage, of which this is a copy: nothing of it is configured."""
+    target = _target(name, registry)
+    return not isinstance(target, type) and type(target) is type(stage)
+
+
 def _is_target(thing: Any, name: str, registry: Registry) -> bool:
-    try:
-        target: Any = registry.stage_target(name)
-    except CuratorError:
-        return False
+    target = _target(name, registry)
     return target is thing or getattr(target, "function", None) is thing
+
+
+def _target(name: str, registry: Registry) -> Any:
+    try:
+        return registry.stage_target(name)
+    except CuratorError:
+        return None

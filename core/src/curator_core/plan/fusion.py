@@ -39,6 +39,11 @@ class Step:
         return self.stages[0].stage.resources
 
     @property
+    def runtime_env(self) -> dict[str, Any] | None:
+        """Environment of its workers; the stages of a step all have the same."""
+        return self.stages[0].stage.runtime_env
+
+    @property
     def is_source(self) -> bool:
         """Whether it makes its own work from an empty task."""
         return self.stages[0].input_type is EmptyTask
@@ -59,10 +64,10 @@ def fuse(stages: Sequence[PlannedStage]) -> tuple[Step, ...]:
     """Group the stages of a plan into steps.
 
     Neighbours stay apart when either says ``fuse=False`` or sets a number of workers, when they need different
-    resources or hold any for their life (a GPU, memory), when only one has a time limit, when the second wants batches,
-    which must fill up over many calls, when the first wants batches and the second makes an open number of tasks of
-    one, which would pile up for a whole batch, and when the first makes the work that must spread over all workers: it
-    is a source, or says so (``spreads``).
+    resources, environments or replacements of workers, or hold any for their life (a GPU, memory), when only one has a
+    time limit, when the second wants batches, which must fill up over many calls, when the first wants batches and the
+    second makes an open number of tasks of one, which would pile up for a whole batch, and when the first makes the
+    work that must spread over all workers: it is a source, or says so (``spreads``).
     """
     groups: list[list[PlannedStage]] = []
     for planned in stages:
@@ -79,6 +84,8 @@ def _can_join(first: PlannedStage, second: PlannedStage) -> bool:
         _may_be_fused(first)
         and _may_be_fused(second)
         and one.resources == other.resources
+        and one.runtime_env == other.runtime_env
+        and one.max_calls_per_worker == other.max_calls_per_worker
         and (one.timeout_s is None) == (other.timeout_s is None)
         and first.input_type is not EmptyTask
         and not one.spreads
@@ -94,7 +101,8 @@ def makes_iterators(stage: ProcessingStage[Any, Any]) -> bool:
 
 def _may_be_fused(planned: PlannedStage) -> bool:
     stage = planned.stage
-    sizes_itself = any(each is not None for each in (stage.num_workers(), stage.min_workers, stage.max_workers))
+    sizes = (stage.num_workers(), stage.workers_per_node, stage.min_workers, stage.max_workers)
+    sizes_itself = any(each is not None for each in sizes)
     return stage.fuse and not sizes_itself and not _holds_something(stage.resources)
 
 

@@ -164,18 +164,21 @@ class Registry:
         raise refusal(noun, name, known=names, plugins=self.plugins, asked=asked)
 
     def stage_target(self, name: str) -> type[ProcessingStage[Any, Any]] | ProcessingStage[Any, Any]:
-        """Import the stage class of a name, or the ready-made stage that ``@processing_stage`` left there.
+        """Import the stage class of a name (made of a function, perhaps), or the finished stage that is there.
 
         Raises:
             UnknownNameError: No plugin offers it.
             MissingPackageError: It needs a package that is not installed.
             PluginError: Its plugin is unusable, or what it names is not a stage.
         """
+        from curator_core.authoring.function_stage import MadeOfFunction
         from curator_core.authoring.stage import ProcessingStage
 
         registered = self.find(StageSpec, name)
         target = registered.load()
         fix = f"update {registered.plugin.candidate.provider}, or report this to its author"
+        if isinstance(target, MadeOfFunction):
+            target = type(target)
         if isinstance(target, ProcessingStage):
             return target
         if not (isinstance(target, type) and issubclass(target, ProcessingStage)):

@@ -8,7 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.existing_output import check_nothing_exists, existing_warnings
+from curator_core.authoring.stage import FinishedRun
 from curator_core.authoring.tasks import EmptyTask
+from curator_core.call.runner import call_hook
 from curator_core.plan.planner import check_first_stage
 from curator_core.run.ledger.opening import open_ledger, remove_torn, start_over
 from curator_core.run.ledger.resume import in_source_order
@@ -132,7 +134,9 @@ def _run(
         if not (is_failing or interrupted):
             result.warnings += _outcome_warnings(plan, result, decision)
             result.warnings += about_existing
-        unfinished = finish_stages(plan)
+        where = None if directory is None else str(directory.path)
+        ended = FinishedRun(plan.pipeline_name, run_dir=where, succeeded=not (is_failing or interrupted))
+        unfinished = finish_stages(plan, ended)
         if unfinished is not None and is_failing:  # the error of the run is the one that is raised
             _log.warning("%s", unfinished.message)
         registry.notify("curator_run_finished", plan=plan, result=result)
@@ -221,13 +225,13 @@ def _keep_what_is_done(state: RunState) -> None:
         _log.warning("source tasks that were done last are not recorded: %s", error)
 
 
-def finish_stages(plan: Plan) -> StageError | None:
+def finish_stages(plan: Plan, run: FinishedRun) -> StageError | None:
     """Call ``finish`` of every stage; return one error for all that could not, caused by the first."""
     messages: list[str] = []
     causes: list[Exception] = []
     for planned in plan.stages:
         try:
-            planned.stage.finish()
+            call_hook(planned.stage.finish, run)
         except Exception as error:  # noqa: BLE001, PERF203 - a plugin's code may raise anything; all others get their turn
             messages.append(f"stage {planned.stage.name!r} could not finish: {type(error).__name__}: {error}")
             causes.append(error)

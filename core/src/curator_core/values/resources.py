@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping  # noqa: TC003 - read at run time when a pipeline file gives resources
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from curator_core.values.errors import ConfigError
 
@@ -26,6 +26,7 @@ class Resources:
         gpu_memory_gb: Memory on one GPU, as an alternative to ``gpus``; becomes a fraction of a node's GPU.
         memory_gb: Main memory.
         custom: Further named resources of the cluster.
+        gpu_optional: Do without ``gpus`` where the cluster has none: a stage that runs on either.
     """
 
     cpus: float = 1.0
@@ -33,6 +34,7 @@ class Resources:
     gpu_memory_gb: float = 0.0
     memory_gb: float = 0.0
     custom: Mapping[str, float] = field(default_factory=dict, hash=False)
+    gpu_optional: bool = False
 
     def __post_init__(self) -> None:
         amounts = {"cpus": self.cpus, "gpus": self.gpus, "gpu_memory_gb": self.gpu_memory_gb}
@@ -57,6 +59,14 @@ class Resources:
     def uses_gpu(self) -> bool:
         """Whether a worker needs a GPU or a part of one."""
         return bool(self.gpus or self.gpu_memory_gb)
+
+    def without_optional_gpu(self) -> Resources:
+        """Return what a worker needs where there is no GPU.
+
+        >>> Resources(cpus=2, gpus=1, gpu_optional=True).without_optional_gpu().describe()
+        'cpus=2'
+        """
+        return replace(self, gpus=0.0, gpu_memory_gb=0.0, gpu_optional=False) if self.gpu_optional else self
 
     def gpu_fraction(self, gpu_size_gb: float) -> float:
         """Return the GPUs one worker takes on a node whose GPUs have ``gpu_size_gb`` each."""

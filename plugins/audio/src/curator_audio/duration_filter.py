@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict, check_range
 
@@ -33,7 +33,6 @@ class DurationFilter(Filter):
     duration_field: str = "duration_s"
 
     name = "audio.duration_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_range(self.name, min_s=self.min_s, max_s=self.max_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -98,7 +98,6 @@ class SilenceFilter(Filter):
     allowed_locations: list[str] | None = None
 
     name = "audio.silence_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from curator_image.aspect_filter import AspectFilter
     from curator_image.batch import ImageBatch
     from curator_image.embed import Embed
-    from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
+    from curator_image.image_encoder import ImageEncoder
     from curator_image.nsfw import Nsfw
     from curator_image.phash import Phash
     from curator_image.probe import Probe
@@ -29,7 +29,7 @@ _HOMES = {
     "aspect_filter": ("AspectFilter",),
     "batch": ("ImageBatch",),
     "embed": ("Embed",),
-    "image_encoder": ("ImageEncoder", "ImageEncoderSettings"),
+    "image_encoder": ("ImageEncoder",),
     "nsfw": ("Nsfw",),
     "phash": ("Phash",),
     "probe": ("Probe",),
@@ -45,7 +45,6 @@ __all__ = [
     "Embed",
     "ImageBatch",
     "ImageEncoder",
-    "ImageEncoderSettings",
     "Nsfw",
     "Phash",
     "Probe",

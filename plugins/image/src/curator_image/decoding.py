@@ -16,16 +16,19 @@ from PIL import Image, ImageCms
 
 from curator_core.sdk import DataError
 from curator_image.common_headers import read_jpeg_frame
-from curator_image.headers import MAX_PIXELS, check_pixels, open_image, read_header
+from curator_image.headers import MAX_PIXELS, check_pixels, image_values, open_image, read_header
 from curator_image.heif import HEIF, coded_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from curator_core.sdk import TableBatch
     from curator_image.headers import ImageHeader
 
-__all__ = ["decode_grey", "decode_rgb"]
+__all__ = ["decode_grey", "decode_rgb", "decoded_images"]
 
 Mode = Literal["L", "RGB"]
 
@@ -70,6 +73,17 @@ def decode_rgb(
         DataError: It cannot be decoded, or claims too many pixels.
     """
     return np.asarray(_decode(data, "RGB", side, max_pixels))
+
+
+def decoded_images(
+    batch: TableBatch, bytes_field: str, *, side: int | None, max_pixels: int | None
+) -> Iterator[NDArray[np.uint8] | DataError | None]:
+    """Yield the pixels of each row's image as :func:`decode_rgb` returns them; None without one, and errors."""
+    for value in image_values(batch, bytes_field):
+        try:
+            yield decode_rgb(value.as_buffer(), side=side, max_pixels=max_pixels) if value.is_valid else None
+        except DataError as error:  # noqa: PERF203 - each image is tried
+            yield error
 
 
 def _decode(data: bytes | pa.Buffer, mode: Mode, side: int | None, max_pixels: int | None) -> Image.Image:

@@ -5,33 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import (
-    Precision,
-    ProcessingStage,
-    TableBatch,
-    check_model_name,
-    find_model_folder,
-    limit_threads,
-    may_use_gpu,
-    restore_threads,
-)
-from curator_image.decoded_rows import compute_of_pixels
+from curator_core.sdk import ConfigError, ModelStage, Precision
+from curator_image.decoding import decoded_images
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
-from curator_image.image_encoder import ImageEncoder, ImageEncoderSettings
+from curator_image.image_encoder import ImageEncoder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from curator_core.sdk import Columns, DataError, TableBatch
 
 __all__ = ["Embed"]
 
 
 @dataclass
-class Embed(ProcessingStage[TableBatch, TableBatch]):
+class Embed(ModelStage):
     """Add the vector that a model makes of each image, as a fixed-size list of 32-bit floats.
 
     Any vision model of transformers will do. Of a model of pictures and texts (CLIP, SigLIP, BLIP) these are the
@@ -70,11 +63,11 @@ class Embed(ProcessingStage[TableBatch, TableBatch]):
     trust_remote_code: bool = False
 
     name = "image.embed"
-    fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
-    row_wise: ClassVar[bool] = True
+    unreadable: ClassVar[str] = "UnreadableImage"
 
     def __post_init__(self) -> None:
-        self._settings().check(self.name)
+        if self.model_batch_size < 1:
+            raise ConfigError(f"{self.name}: model_batch_size must be at least 1, got {self.model_batch_size}")
 
     def inputs(self) -> Columns:
         return [self.bytes_field]
@@ -82,51 +75,19 @@ class Embed(ProcessingStage[TableBatch, TableBatch]):
     def outputs(self) -> Columns:
         return [self.column]
 
-    def preflight(self) -> Sequence[str] | None:
-        check_model_name(self.name, self.model)
-        return None
+    def weights(self) -> str:
+        return self.model
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002
-        find_model_folder(
-            self.model, stage=self.name, allow_pickle=self.allow_pickle, trust_remote_code=self.trust_remote_code
-        )
-
-    def setup(self, worker: WorkerInfo) -> None:
+    def load(self, device: str) -> ImageEncoder:  # noqa: ARG002 - it is put there afterwards
         ignore_pillow_warnings()
-        self._threads = limit_threads(self.resources.cpus)
-        self._encoder = ImageEncoder.load(
-            self.model, self._settings(), stage=self.name, gpu_allowed=may_use_gpu(self.resources, worker)
-        )
+        return ImageEncoder.load(self.model, self, stage=self.name, normalize=self.normalize)
 
-    def teardown(self) -> None:
-        if self.__dict__.pop("_encoder", None) is not None:
-            restore_threads(self._threads)
+    def output_types(self, model: ImageEncoder) -> dict[str, pa.DataType]:
+        return {self.column: pa.list_(pa.float32(), model.width)}
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        encoder = self._encoder
-        batch, vectors, has_image = compute_of_pixels(
-            task,
-            self.bytes_field,
-            encoder.encode,
-            at_a_time=self.model_batch_size,
-            side=2 * encoder.picture_side if encoder.picture_side else None,
-            max_pixels=self.max_pixels,
-        )
-        if task.num_rows and not batch.num_rows:
-            return None
-        rows = np.zeros((batch.num_rows, encoder.width), np.float32)
-        if vectors is not None:
-            rows[has_image] = vectors
-        mask = None if has_image.all() else pa.array(~has_image)
-        column = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), encoder.width, mask=mask)
-        return batch.with_column(self.column, column)
+    def prepare(self, model: ImageEncoder, batch: TableBatch) -> Iterator[NDArray[np.uint8] | DataError | None]:
+        side = 2 * model.picture_side if model.picture_side else None
+        return decoded_images(batch, self.bytes_field, side=side, max_pixels=self.max_pixels)
 
-    def _settings(self) -> ImageEncoderSettings:
-        return ImageEncoderSettings(
-            device=self.device,
-            precision=self.precision,
-            model_batch_size=self.model_batch_size,
-            normalize=self.normalize,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )
+    def predict(self, model: ImageEncoder, rows: list[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        return model.encode(rows)

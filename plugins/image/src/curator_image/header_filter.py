@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter
 from curator_image.headers import ignore_pillow_warnings, read_headers
@@ -26,8 +26,6 @@ class HeaderFilter(Filter):
     """
 
     bytes_field: str = field(default="bytes", kw_only=True)
-
-    thread_safe: ClassVar[bool] = True
 
     @abstractmethod
     def judge_headers(self, width: pl.Series, height: pl.Series) -> Verdict:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_image.image_encoder import ImageEncoderSettings
+    from curator_core.sdk import LoadSettings
 
 __all__ = ["ImageTower", "load_image_tower"]
 
@@ -56,7 +56,7 @@ class ImageTower:
         return hidden[:, 0] if self._has_class_token else hidden.mean(dim=1)
 
 
-def load_image_tower(folder: Path, settings: ImageEncoderSettings, *, stage: str) -> ImageTower:
+def load_image_tower(folder: Path, settings: LoadSettings, *, stage: str) -> ImageTower:
     """Load the model in a folder.
 
     Raises:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
 
-from curator_core.sdk import ConfigError, Filter, UnknownNameError, Verdict
-from curator_image.decoded_rows import compute_of_pixels
+from curator_core.sdk import ConfigError, Filter, ModelStage, UnknownNameError, Verdict
+from curator_image.decoding import decoded_images
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 from curator_image.nudity_model import EXPLICIT_LABELS, INPUT_SIDE, LABELS, NudityModel
 
 if TYPE_CHECKING:
-    from curator_core.sdk import Columns, TableBatch, WorkerInfo
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from curator_core.sdk import Columns, DataError, TableBatch
 
 __all__ = ["Nsfw"]
 
-_IMAGES_AT_A_TIME = 8
+_SCORE = "_nsfw_score"
+_SHOWN = 0.2
+"""Scores below this are not listed; nudenet's own limit."""
+_FOUND = pa.large_list(pa.struct([("label", pa.large_string()), ("score", pa.float32())]))
 
 
 @dataclass
-class Nsfw(Filter):
+class Nsfw(ModelStage, Filter):
     """Keep images in which no exposed part of the body is detected.
 
     The score is the highest one of any of ``labels`` anywhere in the image, by the detector of the package ``nudenet``,
@@ -47,7 +54,11 @@ class Nsfw(Filter):
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.nsfw"
-    fuse = False  # every worker has the weights in memory
+    model_batch_size = 8
+    uses_torch = False
+    thread_safe: ClassVar[bool] = False  # its networks use several threads by themselves
+    unreadable: ClassVar[str] = "UnreadableImage"
+    options: ClassVar[tuple[str, ...]] = (*Filter.options, "model_batch_size")
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_score <= 1:
@@ -62,42 +73,28 @@ class Nsfw(Filter):
     def outputs(self) -> Columns:
         return [*super().outputs(), *([self.scores_column] if self.scores_column else [])]
 
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
+    def load(self, device: str) -> NudityModel:  # noqa: ARG002 - it runs on CPUs
         ignore_pillow_warnings()
-        self._model = NudityModel(stage=self.name, threads=max(1, int(self.resources.cpus)))
+        return NudityModel(stage=self.name, threads=max(1, int(self.resources.cpus)))
 
-    def teardown(self) -> None:
-        self.__dict__.pop("_model", None)
+    def prepare(self, model: NudityModel, batch: TableBatch) -> Iterator[NDArray[np.uint8] | DataError | None]:  # noqa: ARG002
+        return decoded_images(batch, self.bytes_field, side=INPUT_SIDE, max_pixels=self.max_pixels)
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        batch, verdict = self._look(task)
-        return None if task.num_rows and not batch.num_rows else self.apply(batch, verdict)
+    def output_types(self, model: NudityModel) -> dict[str, pa.DataType]:  # noqa: ARG002
+        return {_SCORE: pa.float32()} | ({self.scores_column: _FOUND} if self.scores_column else {})
+
+    def predict(self, model: NudityModel, rows: list[NDArray[np.uint8]]) -> dict[str, Any]:
+        scores = model.scores(rows)
+        highest = scores[:, [LABELS.index(label) for label in self.labels or EXPLICIT_LABELS]].max(axis=1)
+        if self.scores_column is None:
+            return {_SCORE: highest}
+        found = [[{"label": LABELS[at], "score": row[at]} for at in np.flatnonzero(row >= _SHOWN)] for row in scores]
+        return {_SCORE: highest, self.scores_column: found}
+
+    def complete(self, batch: TableBatch) -> TableBatch | None:
+        return self.apply(batch.with_data(batch.data.drop_columns([_SCORE])), self.judge(batch))
 
     def judge(self, batch: TableBatch) -> Verdict:
-        """Judge images that can all be decoded."""
-        return self._look(batch)[1]
-
-    def _look(self, task: TableBatch) -> tuple[TableBatch, Verdict]:
-        batch, scores, has_image = compute_of_pixels(
-            task,
-            self.bytes_field,
-            self._model.scores,
-            at_a_time=_IMAGES_AT_A_TIME,
-            side=INPUT_SIDE,
-            max_pixels=self.max_pixels,
-        )
-        chosen = [LABELS.index(label) for label in self.labels or EXPLICIT_LABELS]
-        highest: list[float | None] = [None] * batch.num_rows
-        found: list[list[dict[str, object]] | None] = [None] * batch.num_rows
-        for index, row in zip(np.flatnonzero(has_image).tolist(), scores if scores is not None else (), strict=True):
-            highest[index] = float(row[chosen].max())
-            found[index] = [{"label": LABELS[at], "score": float(row[at])} for at in np.flatnonzero(row >= _SHOWN)]
-        if self.scores_column is not None:
-            kind = pl.List(pl.Struct({"label": pl.String, "score": pl.Float32}))
-            batch = batch.with_column(self.scores_column, pl.Series(found, dtype=kind))
-        score = pl.Series(highest, dtype=pl.Float32)
-        return batch, Verdict(score, {"nudity": score > self.max_score})
-
-
-_SHOWN = 0.2
-"""Scores below this are not listed; nudenet's own limit."""
+        """Judge images by the scores of the detector."""
+        score = batch.series(_SCORE)
+        return Verdict(score, {"nudity": score > self.max_score})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict, check_range
 from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
@@ -51,7 +51,6 @@ class QualityFilter(Filter):
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.quality_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_range(self.name, min_brightness=self.min_brightness, max_brightness=self.max_brightness)

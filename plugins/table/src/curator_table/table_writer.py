@@ -12,7 +12,7 @@ from curator_table.formats import format_named
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, FileGroupTask, TableBatch
+    from curator_core.sdk import Columns, FileGroupTask, FinishedRun, TableBatch
 
 __all__ = ["TableWriter", "WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"]
 
@@ -72,7 +72,7 @@ class TableWriter(FileWriter):
         """Return what the format's writing function is to be told besides."""
         return {}
 
-    def finish(self) -> None:
+    def finish(self, run: FinishedRun) -> None:  # noqa: ARG002 - the same after any run
         """Warn where the files of the run cannot be read as one table."""
         if format_named(self.format).has_types:
             from curator_table.types.column_types import warn_of_differences

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import CompositeStage, ConfigError, Precision, check_allowed_locations
-from curator_image import ImageEncoderSettings
 from curator_video.batch import VideoBatch
 from curator_video.embed_frames import EmbedFrames
 from curator_video.limits import VideoLimits
@@ -66,9 +65,9 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
-        if self.count < 1:
-            raise ConfigError(f"{self.name}: count must be at least 1, got {self.count}")
-        self._settings().check(self.name)
+        for name in ("count", "model_batch_size"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{self.name}: {name} must be at least 1, got {getattr(self, name)}")
 
     def inputs(self) -> Columns:
         if self.frames_field is not None:
@@ -87,7 +86,11 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
             column=self.column,
             normalize=self.normalize,
             discard=() if self.frames_field is not None else (frames_field, times_field),
-            settings=self._settings(),
+            model_batch_size=self.model_batch_size,
+            device=self.device,
+            precision=self.precision,
+            allow_pickle=self.allow_pickle,
+            trust_remote_code=self.trust_remote_code,
         )
         if self.frames_field is not None:
             return [embed]
@@ -102,12 +105,3 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
             allowed_locations=self.allowed_locations,
         )
         return [frames.with_(name=f"{type(self).name}.frames"), embed]
-
-    def _settings(self) -> ImageEncoderSettings:
-        return ImageEncoderSettings(
-            device=self.device,
-            precision=self.precision,
-            model_batch_size=self.model_batch_size,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )

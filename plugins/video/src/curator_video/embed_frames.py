@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from curator_core.sdk import (
-    DataError,
-    ProcessingStage,
-    keep_readable,
-    limit_threads,
-    may_use_gpu,
-    restore_threads,
-)
-from curator_image import ImageEncoder, ImageEncoderSettings
-from curator_video.batch import VideoBatch
+from curator_core.sdk import DataError, ModelStage, Precision
+from curator_image import ImageEncoder
 from curator_video.frame_jpeg import decode_jpeg
 from curator_video.opening import quieten_ffmpeg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from curator_core.sdk import Columns, WorkerInfo
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["EmbedFrames"]
 
 
 @dataclass
-class EmbedFrames(ProcessingStage[VideoBatch, VideoBatch]):
+class EmbedFrames(ModelStage):
     """Add the mean of the vectors of a list of pictures; null where there is none.
 
     Args:
@@ -41,7 +33,11 @@ class EmbedFrames(ProcessingStage[VideoBatch, VideoBatch]):
         column: Where the vectors go.
         normalize: Scale them to length one.
         discard: Columns that are of no use any more.
-        settings: How the model is loaded and fed.
+        model_batch_size: Most frames in one call of the model.
+        device: ``auto``, or a device of torch.
+        precision: Arithmetic on CUDA.
+        allow_pickle: Load weights that are pickles.
+        trust_remote_code: Run Python code that comes with the model.
     """
 
     model: str
@@ -49,14 +45,14 @@ class EmbedFrames(ProcessingStage[VideoBatch, VideoBatch]):
     column: str = "embedding"
     normalize: bool = True
     discard: tuple[str, ...] = ()
-    settings: ImageEncoderSettings = field(default=ImageEncoderSettings())
+    model_batch_size: int = 32
+    device: str = "auto"
+    precision: Precision = "auto"
+    allow_pickle: bool = False
+    trust_remote_code: bool = False
 
     name = "video.embed"
-    row_wise: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        self._encoder: ImageEncoder | None = None
-        self._threads_before: int | None = None
+    unreadable: ClassVar[str] = "UnreadableFrame"
 
     def inputs(self) -> Columns:
         return [self.frames_field]
@@ -68,47 +64,31 @@ class EmbedFrames(ProcessingStage[VideoBatch, VideoBatch]):
         """Return the columns behind this stage."""
         return columns - set(self.discard) | {self.column}
 
-    def setup(self, worker: WorkerInfo) -> None:
-        """Load the model."""
+    def weights(self) -> str:
+        return self.model
+
+    def load(self, device: str) -> ImageEncoder:  # noqa: ARG002 - it is put there afterwards
         quieten_ffmpeg()
-        self._threads_before = limit_threads(self.resources.cpus)
-        gpu_allowed = may_use_gpu(self.resources, worker)
-        self._encoder = ImageEncoder.load(self.model, self.settings, stage=self.name, gpu_allowed=gpu_allowed)
+        return ImageEncoder.load(self.model, self, stage=self.name)
 
-    def teardown(self) -> None:
-        """Let go of the model."""
-        self._encoder = None
-        if self._threads_before is not None:
-            restore_threads(self._threads_before)
-            self._threads_before = None
+    def output_types(self, model: ImageEncoder) -> dict[str, pa.DataType]:
+        return {self.column: pa.list_(pa.float32(), model.width)}
 
-    def process(self, task: VideoBatch) -> VideoBatch | None:
-        """Add the vectors; a row with a picture that cannot be decoded is quarantined."""
-        assert self._encoder is not None, "setup loads the model"
-        outcomes = [_pixels(files) for files in task.series(self.frames_field).to_list()]
-        batch, pictures = keep_readable(task, outcomes, error_type="UnreadableFrame")
-        if task.num_rows and not pictures:
-            return None
-        vectors = self._means(pictures, self._encoder)
-        kind = pa.list_(pa.float32(), self._encoder.width)
-        batch = batch.with_column(self.column, pa.array(vectors, kind))
-        return batch.with_data(batch.data.drop_columns(list(self.discard)))
+    def prepare(self, model: ImageEncoder, batch: TableBatch) -> Iterator[list[NDArray[np.uint8]] | DataError | None]:  # noqa: ARG002
+        for files in batch.series(self.frames_field).to_list():
+            yield _pixels(files) or None
 
-    def _means(
-        self, pictures: Sequence[list[NDArray[np.uint8]] | None], encoder: ImageEncoder
-    ) -> list[NDArray[np.float32] | None]:
-        """Return the mean vector of each list; all pictures go through the model together."""
-        everything = encoder.encode([each for some in pictures for each in some or ()])
-        means: list[NDArray[np.float32] | None] = []
-        begin = 0
-        for some in pictures:
-            count = len(some or ())
-            mean = everything[begin : begin + count].mean(axis=0) if count else None
-            begin += count
-            if mean is not None and self.normalize:
-                mean = mean / max(float(np.linalg.norm(mean)), 1e-12)
-            means.append(None if mean is None else mean.astype(np.float32))
+    def predict(self, model: ImageEncoder, rows: list[list[NDArray[np.uint8]]]) -> NDArray[np.float32]:
+        pictures, size = [each for some in rows for each in some], self.model_batch_size
+        vectors = np.concatenate([model.encode(pictures[at : at + size]) for at in range(0, len(pictures), size)])
+        ends = np.cumsum([len(some) for some in rows])
+        means = np.stack([some.mean(axis=0) for some in np.split(vectors, ends[:-1])])
+        if self.normalize:
+            means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
         return means
+
+    def complete(self, batch: TableBatch) -> TableBatch:
+        return batch.with_data(batch.data.drop_columns(list(self.discard)))
 
 
 def _pixels(files: Sequence[bytes | None] | None) -> list[NDArray[np.uint8]] | DataError | None:

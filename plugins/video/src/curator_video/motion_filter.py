@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -63,7 +63,6 @@ class MotionFilter(Filter):
     allowed_locations: list[str] | None = None
 
     name = "video.motion_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core import ProcessingStage, Resources
-from curator_core.executors.ray.capacity import usable_nodes, worker_slots
+from curator_core import Pipeline, ProcessingStage, Resources
+from curator_core.executors.ray.capacity import fitted, usable_nodes, worker_slots
 from curator_core.executors.ray.nodes import NodeResources
 from curator_core.values.errors import ConfigError, PipelineError
 
@@ -104,3 +104,22 @@ def test_slots_never_exceed_a_node(cpus, gpus, nodes):
         here = [slot for slot in found if slot.node_id == node.node_id]
         assert len(here) * cpus <= node.cpus + 1e-3
         assert sum(slot.gpus for slot in here) <= node.gpus + 1e-3
+
+
+def steps(**options):
+    return Pipeline("p", stages=[Stage().with_(**options)]).build().steps
+
+
+def test_an_optional_gpu_is_asked_for_where_there_is_one():
+    optional = steps(resources=Resources(cpus=2, gpus=0.5, gpu_optional=True))
+    assert fitted(optional, [HEAD, GPU_NODE])[0].resources.gpus == 0.5
+    without = fitted(optional, [HEAD])[0]
+    assert without.resources == Resources(cpus=2)
+    assert len(worker_slots(without.stages[0].stage, [HEAD])) == 2
+
+
+def test_workers_per_node_are_as_many_workers_as_there_are_nodes():
+    assert fitted(steps(workers_per_node=3), [HEAD, GPU_NODE])[0].stages[0].stage.num_workers() == 6
+    assert fitted(steps(workers_per_node=3, workers=2), [HEAD, GPU_NODE])[0].stages[0].stage.num_workers() == 2
+    (step,) = steps()
+    assert fitted([step], [HEAD]) == (step,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.executors.ray.nodes import NodeResources
+    from curator_core.plan.fusion import Step
+    from curator_core.plan.plan import PlannedStage
     from curator_core.values.resources import Resources
 
-__all__ = ["WorkerSlot", "usable_nodes", "worker_slots"]
+__all__ = ["WorkerSlot", "fitted", "usable_nodes", "worker_slots"]
 
 _ROUNDING = 1e-6
 _GIGABYTE = 1e9
@@ -47,6 +49,22 @@ def usable_nodes(nodes: Sequence[NodeResources], *, ignore_head_node: bool) -> l
             "ignore_head_node is set, but the cluster has no other node", fix="leave it out, or add nodes"
         )
     return usable
+
+
+def fitted(steps: Sequence[Step], nodes: Sequence[NodeResources]) -> tuple[Step, ...]:
+    """Return steps as these nodes run them: without optional GPUs where there are none, with their workers per node."""
+    has_gpus = any(node.gpus for node in nodes)
+
+    def fit(planned: PlannedStage) -> PlannedStage:
+        stage = planned.stage
+        options: dict[str, Any] = {}
+        if stage.resources.gpu_optional and not has_gpus:
+            options["resources"] = stage.resources.without_optional_gpu()
+        if stage.workers_per_node is not None and stage.num_workers() is None:
+            options["workers"] = stage.workers_per_node * len(nodes)
+        return replace(planned, stage=stage.with_(**options)) if options else planned
+
+    return tuple(replace(step, stages=tuple(map(fit, step.stages))) for step in steps)
 
 
 def worker_slots(

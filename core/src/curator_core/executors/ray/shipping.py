@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import FunctionType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any
 
+from curator_core.authoring.function_stage import MadeOfFunction
 from curator_core.executors.ray.search_path import driver_search_path
 from curator_core.values.errors import CuratorError, PipelineError, StageError
 
@@ -187,7 +188,8 @@ def _prefixes(name: str) -> list[str]:
 
 def _culprit(stage: ProcessingStage[Any, Any]) -> str:
     """Say which attribute cannot be pickled, and for a function which of the names it uses."""
-    for attribute, value in vars(stage).items():
+    function = {"function": stage.function} if isinstance(stage, MadeOfFunction) else {}
+    for attribute, value in {**vars(stage), **function}.items():
         if _travels(value):
             continue
         if isinstance(value, FunctionType):

@@ -106,15 +106,15 @@ def _shown(params: Mapping[str, Any], key: str) -> str:
 def _stage_identity(
     stage: ProcessingStage[Any, Any], references: References, distributions: Mapping[str, str]
 ) -> dict[str, Any]:
-    from curator_core.authoring.function_stage import FunctionStage
+    from curator_core.authoring.function_stage import code_of
 
-    thing: Any = stage.function if isinstance(stage, FunctionStage) else type(stage)
+    thing = code_of(stage)
     return {
         "name": stage.name,
         "class": thing.__qualname__,
         "code": _code_version(thing, distributions),
         "version": stage.version,
-        "params": {} if isinstance(stage, FunctionStage) else identity_of_values(_params(stage), references),
+        "params": identity_of_values(_params(stage), references),
     }
 
 
@@ -134,6 +134,8 @@ def _plain(value: Any) -> Any:
 
     if isinstance(value, type):
         return f"{_TYPE}{value.__qualname__}"
+    if type(value).__module__.startswith("polars."):
+        return str(value)  # an expression
     if callable(value):
         return f"{getattr(value, '__qualname__', type(value).__qualname__)} {_source_hash(value)}"
     try:

@@ -12,33 +12,23 @@ from curator_audio.sound.decoding import Channel, check_channel
 from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
-from curator_audio.speech.asr_settings import AsrSettings
 from curator_audio.speech.pocketsphinx_recogniser import PocketsphinxRecogniser
 from curator_audio.speech.transformers_recogniser import TransformersRecogniser
 from curator_core.sdk import (
     BYTES_COLUMN,
     ConfigError,
-    DataError,
     MissingPackageError,
+    ModelStage,
     Precision,
-    ProcessingStage,
-    TableBatch,
     check_allowed_locations,
-    check_model_name,
-    find_model_folder,
-    keep_readable,
-    limit_threads,
-    may_use_gpu,
-    restore_threads,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from curator_audio.sound.opening import Samples
     from curator_audio.speech.recogniser import Recogniser
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, DataError, TableBatch
 
 __all__ = ["Asr"]
 
@@ -49,7 +39,7 @@ _NEEDS = {
 
 
 @dataclass
-class Asr(ProcessingStage[TableBatch, TableBatch]):
+class Asr(ModelStage):
     """Transcribe each recording to the column ``transcript``.
 
     Any speech model of transformers can be used: one that writes text, such as Whisper, or one that labels frames
@@ -98,8 +88,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
     allowed_locations: list[str] | None = None
 
     name = "audio.asr"
-    fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
-    row_wise: ClassVar[bool] = True
+    unreadable: ClassVar[str] = "UnreadableAudio"
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
@@ -111,6 +100,7 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
             )
         if self.chunk_s <= 0 or self.model_batch_size < 1:
             raise ConfigError(f"{self.name}: chunk_s and model_batch_size must be positive")
+        self.uses_torch = self.model is not None
 
     def inputs(self) -> Columns:
         return [self._source.column]
@@ -129,81 +119,34 @@ class Asr(ProcessingStage[TableBatch, TableBatch]):
         for package in packages:
             if find_spec(package) is None:
                 raise MissingPackageError(f"stage {self.name!r}", package=package, pip=f'"curator-audio[{extra}]"')
-        if self.model is not None:
-            check_model_name(self.name, self.model)
-        return None
+        return super().preflight()
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
-        """Fetch the model, once a machine."""
-        if self.model is not None:
-            self._folder(self.model)
+    def weights(self) -> str | None:
+        return self.model
 
-    def setup(self, worker: WorkerInfo) -> None:
-        """Load the recogniser."""
+    def load(self, device: str) -> Recogniser:  # noqa: ARG002 - it is put there afterwards
         if self.model is None:
-            self._recogniser: Recogniser = PocketsphinxRecogniser(stage=self.name)
-            return
-        self._threads = limit_threads(self.resources.cpus)
-        self._recogniser = TransformersRecogniser(
-            self._folder(self.model),
-            self._settings(),
+            return PocketsphinxRecogniser(stage=self.name)
+        return TransformersRecogniser(
+            self.weights_folder(),
+            self,
+            chunk_s=self.chunk_s,
+            batch_size=self.model_batch_size,
+            language=self.language,
+            max_new_tokens=self.max_new_tokens,
             stage=self.name,
-            gpu_allowed=may_use_gpu(self.resources, worker),
         )
 
-    def teardown(self) -> None:
-        self.__dict__.pop("_recogniser", None)
-        threads = self.__dict__.pop("_threads", None)
-        if threads is not None:
-            restore_threads(threads)
+    def output_types(self, model: Recogniser) -> dict[str, pa.DataType]:  # noqa: ARG002
+        return {self.transcript_field: pa.string()}
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        """Transcribe a batch."""
-        outcomes = self._outcomes(task)
-        batch, texts = keep_readable(task, outcomes, error_type="UnreadableAudio")
-        if task.num_rows and not texts:
-            return None
-        return batch.with_column(self.transcript_field, pa.array(texts, pa.string()))
+    def prepare(self, model: Recogniser, batch: TableBatch) -> Iterator[Samples | DataError | None]:
+        return mono_samples(batch, self._source, rate=model.rate)
 
-    def _outcomes(self, task: TableBatch) -> list[str | DataError | None]:
-        """Return the text of each row; rows go to the recogniser a few at a time, so that few samples are held."""
-        outcomes: list[str | DataError | None] = []
-        waiting: list[tuple[int, Samples]] = []
-
-        def transcribe() -> None:
-            for (index, _), text in zip(waiting, self._recogniser.transcribe([s for _, s in waiting]), strict=True):
-                outcomes[index] = text
-            waiting.clear()
-
-        for index, samples in enumerate(mono_samples(task, self._source, rate=self._recogniser.rate)):
-            if samples is None or isinstance(samples, DataError):
-                outcomes.append(samples)
-                continue
-            outcomes.append(None)
-            waiting.append((index, samples))
-            if len(waiting) == self.model_batch_size:
-                transcribe()
-        transcribe()
-        return outcomes
+    def predict(self, model: Recogniser, rows: list[Samples]) -> list[str]:
+        return model.transcribe(rows)
 
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
         return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
-
-    def _folder(self, model: str) -> Path:
-        return find_model_folder(
-            model, stage=self.name, allow_pickle=self.allow_pickle, trust_remote_code=self.trust_remote_code
-        )
-
-    def _settings(self) -> AsrSettings:
-        return AsrSettings(
-            language=self.language,
-            chunk_s=self.chunk_s,
-            model_batch_size=self.model_batch_size,
-            max_new_tokens=self.max_new_tokens,
-            device=self.device,
-            precision=self.precision,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )

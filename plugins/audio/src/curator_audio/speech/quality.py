@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
@@ -12,23 +12,13 @@ from curator_audio.sound.limits import AudioLimits
 from curator_audio.sound.samples import mono_samples
 from curator_audio.sound.source import AudioSource
 from curator_audio.speech.dnsmos import Dnsmos
-from curator_core.sdk import (
-    BYTES_COLUMN,
-    ConfigError,
-    DataError,
-    Filter,
-    Verdict,
-    add_attributes,
-    check_allowed_locations,
-    keep_readable,
-)
+from curator_core.sdk import BYTES_COLUMN, ConfigError, Filter, ModelStage, Verdict, check_allowed_locations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from curator_audio.sound.opening import Samples
-    from curator_audio.speech.dnsmos import QualityScores
-    from curator_core.sdk import Columns, TableBatch, WorkerInfo
+    from curator_core.sdk import Columns, DataError, TableBatch
 
 __all__ = ["Quality"]
 
@@ -38,7 +28,7 @@ _SCORES: Mapping[str, pa.DataType] = dict.fromkeys(
 
 
 @dataclass
-class Quality(Filter):
+class Quality(ModelStage, Filter):
     """Add how people would rate the speech, as DNSMOS predicts it, and drop what is below a score.
 
     The columns ``mos_signal``, ``mos_background``, ``mos_overall`` (P.835) and ``mos_p808`` are mean opinion scores
@@ -75,6 +65,12 @@ class Quality(Filter):
     allowed_locations: list[str] | None = None
 
     name = "audio.quality"
+    model_batch_size = 1  # a recording at a time
+    fuse = True  # stages behind one another decode a recording once
+    uses_torch = False
+    unreadable: ClassVar[str] = "UnreadableAudio"
+    options: ClassVar[tuple[str, ...]] = Filter.options
+    thread_safe: ClassVar[bool] = False  # its networks use several threads by themselves
 
     def __post_init__(self) -> None:
         check_allowed_locations(self.name, self.allowed_locations)
@@ -82,27 +78,27 @@ class Quality(Filter):
         if self.hop_s <= 0:
             raise ConfigError(f"{self.name}: hop_s={self.hop_s} is not positive")
 
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Load the networks."""
-        self._networks = Dnsmos(stage=self.name, threads=self.resources.cpus)
-
-    def teardown(self) -> None:
-        self.__dict__.pop("_networks", None)
-
     def inputs(self) -> Columns:
         return [self._source.column]
 
     def outputs(self) -> Columns:
         return [*_SCORES, *super().outputs()]
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        """Rate the recordings and drop the bad ones."""
-        outcomes = [self._rate(samples) for samples in mono_samples(task, self._source)]
-        batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
-        if task.num_rows and not found:
-            return None
-        rated = add_attributes(batch, found, _SCORES)
-        return self.apply(rated, self.judge(rated))
+    def load(self, device: str) -> Dnsmos:  # noqa: ARG002 - it runs on CPUs
+        return Dnsmos(stage=self.name, threads=self.resources.cpus)
+
+    def output_types(self, model: Dnsmos) -> Mapping[str, pa.DataType]:  # noqa: ARG002
+        return _SCORES
+
+    def prepare(self, model: Dnsmos, batch: TableBatch) -> Iterator[Samples | DataError | None]:  # noqa: ARG002
+        return mono_samples(batch, self._source)
+
+    def predict(self, model: Dnsmos, rows: list[Samples]) -> dict[str, list[float | None]]:
+        found = [model.score(samples, hop_s=self.hop_s) for samples in rows]
+        return {name: [getattr(each, name, None) for each in found] for name in _SCORES}
+
+    def complete(self, batch: TableBatch) -> TableBatch | None:
+        return self.apply(batch, self.judge(batch))
 
     def judge(self, batch: TableBatch) -> Verdict:
         score = batch.series("mos_overall")
@@ -119,8 +115,3 @@ class Quality(Filter):
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
         return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
-
-    def _rate(self, samples: Samples | DataError | None) -> QualityScores | DataError | None:
-        if samples is None or isinstance(samples, DataError):
-            return samples
-        return self._networks.score(samples, hop_s=self.hop_s)

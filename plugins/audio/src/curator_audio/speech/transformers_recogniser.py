@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curator_audio.speech.chunks import split_quietly
-from curator_core.sdk import StageError, autocast_for, choose_device, load_pretrained, quiet_transformers
+from curator_core.sdk import StageError, load_pretrained, quiet_transformers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from curator_audio.sound.opening import Samples
-    from curator_audio.speech.asr_settings import AsrSettings
+    from curator_core.sdk import LoadSettings
 
 __all__ = ["TransformersRecogniser"]
 
@@ -23,23 +23,38 @@ _LEAST_S = 0.1  # below this the first layers of some models have nothing to wor
 
 
 class TransformersRecogniser:
-    """A model on its device.
+    """A model, which may be put on another device.
 
     Args:
         folder: Where its files are.
-        settings: How it is loaded and fed.
+        settings: What loading may do.
+        chunk_s: Longest part of a recording that the model hears at once.
+        batch_size: Most parts in one call of the model.
+        language: Language that is spoken, for models that ask.
+        max_new_tokens: Most tokens that it writes for a part.
         stage: Name of the stage, for messages.
-        gpu_allowed: Whether it may choose a GPU where the device is ``auto``.
 
     Raises:
         StageError: The folder holds no speech model that can be used.
     """
 
-    def __init__(self, folder: Path, settings: AsrSettings, *, stage: str, gpu_allowed: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: LoadSettings,
+        *,
+        chunk_s: float,
+        batch_size: int,
+        language: str | None,
+        max_new_tokens: int | None,
+        stage: str,
+    ) -> None:
         import transformers
 
-        self._settings = settings
-        self._stage = stage
+        self._chunk_s = chunk_s
+        self._batch_size = batch_size
+        asked = {"language": language, "task": language and "transcribe", "max_new_tokens": max_new_tokens}
+        self._asked = {name: value for name, value in asked.items() if value is not None}
         options = {"local_files_only": True, "trust_remote_code": settings.trust_remote_code}
         try:
             with quiet_transformers():
@@ -53,9 +68,7 @@ class TransformersRecogniser:
             ) from error
         self._is_ctc = any(name.endswith("ForCTC") for name in config.architectures or ())
         kind = transformers.AutoModelForCTC if self._is_ctc else transformers.AutoModelForSpeechSeq2Seq
-        self._device = choose_device(settings.device, stage=stage, gpu_allowed=gpu_allowed)
-        model = load_pretrained(kind, folder, settings, stage=stage)
-        self._model = model.eval().requires_grad_(requires_grad=False).to(self._device)
+        self.module = load_pretrained(kind, folder, settings, stage=stage)
 
     @property
     def rate(self) -> int:
@@ -63,10 +76,10 @@ class TransformersRecogniser:
 
     def transcribe(self, recordings: Sequence[Samples]) -> list[str]:
         """Cut the recordings into parts, recognise those in batches, and join what belongs together."""
-        longest = int(min(self._settings.chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
+        longest = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
         parts = [split_quietly(each, longest=longest, rate=self.rate) if len(each) else [] for each in recordings]
         flat = list(chain.from_iterable(parts))
-        size = self._settings.model_batch_size if self._can_pad else 1
+        size = self._batch_size if self._can_pad else 1
         texts = iter([text for at in range(0, len(flat), size) for text in self._batch(flat[at : at + size])])
         return [" ".join(filter(None, (next(texts).strip() for _ in each))) for each in parts]
 
@@ -76,37 +89,29 @@ class TransformersRecogniser:
         return not self._is_ctc or bool(getattr(self._features, "return_attention_mask", False))
 
     def _batch(self, parts: Sequence[Samples]) -> list[str]:
-        import torch
-
         least = int(_LEAST_S * self.rate)
         parts = [np.pad(part, (0, max(0, least - len(part)))) for part in parts]
         # Whisper hears exactly 30 s, and its extractor pads to that by itself.
         padding = {} if hasattr(self._features, "chunk_length") else {"padding": True}
         inputs = self._features(parts, sampling_rate=self.rate, return_tensors="pt", **padding)
-        with torch.inference_mode(), autocast_for(self._device, self._settings.precision):
-            ids = self._ids({name: value.to(self._device) for name, value in inputs.items()})
+        ids = self._ids({name: value.to(self.module.device) for name, value in inputs.items()})
         texts: list[str] = self._tokenizer.batch_decode(ids, skip_special_tokens=True)
         return texts
 
     def _ids(self, inputs: dict[str, Any]) -> Any:
         if self._is_ctc:
             return self._labels(inputs)
-        settings = self._settings
-        asked = {"max_new_tokens": settings.max_new_tokens, "language": settings.language}
-        chosen = {name: value for name, value in asked.items() if value is not None}
-        if settings.language is not None:
-            chosen["task"] = "transcribe"
         with quiet_transformers():
-            return self._model.generate(**inputs, do_sample=False, num_beams=1, **chosen)
+            return self.module.generate(**inputs, do_sample=False, num_beams=1, **self._asked)
 
     def _labels(self, inputs: dict[str, Any]) -> list[Any]:
         """Return the most probable label of each frame, without the frames of what is padded."""
-        labels = self._model(**inputs).logits.argmax(dim=-1)
+        labels = self.module(**inputs).logits.argmax(dim=-1)
         mask = inputs.get("attention_mask")
         if mask is None:
             return list(labels)
         lengths = mask.sum(dim=-1)
-        count_frames = getattr(self._model, "_get_feat_extract_output_lengths", None)
+        count_frames = getattr(self.module, "_get_feat_extract_output_lengths", None)
         # Without that, the model is fed spectra, and a frame stands for a fixed number of their rows.
         frames = count_frames(lengths) if count_frames else -(-lengths * labels.shape[1] // mask.shape[1])
         return [row[:count] for row, count in zip(labels, frames.tolist(), strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -15,22 +15,13 @@ from curator_audio.sound.source import DURATION_COLUMN, OFFSET_COLUMN, AudioSour
 from curator_audio.speech.segment_rows import SPAN_COLUMNS, SegmentRows
 from curator_audio.speech.silero import WINDOW_S, Silero
 from curator_audio.speech.speech_segments import SegmentRules, find_segments
-from curator_core.sdk import (
-    BYTES_COLUMN,
-    ConfigError,
-    DataError,
-    Filter,
-    Verdict,
-    add_attributes,
-    check_allowed_locations,
-    keep_readable,
-)
+from curator_core.sdk import BYTES_COLUMN, ConfigError, Filter, ModelStage, Verdict, check_allowed_locations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curator_audio.sound.opening import Samples
-    from curator_core.sdk import Columns, TableBatch, WorkerInfo
+    from curator_core.sdk import Columns, TableBatch
 
 __all__ = ["Vad"]
 
@@ -42,17 +33,8 @@ _ANNOTATION: Mapping[str, pa.DataType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Speech:
-    """What speech a row holds."""
-
-    speech_segments: list[dict[str, float]]
-    speech_s: float
-    speech_share: float
-
-
 @dataclass
-class Vad(Filter):
+class Vad(ModelStage, Filter):
     """Find speech with silero-vad, and make a row of each segment or note the segments in columns.
 
     With ``output="segments"``, every segment of speech becomes a row with its ``segment_start_s`` and
@@ -106,7 +88,11 @@ class Vad(Filter):
     allowed_locations: list[str] | None = None
 
     name = "audio.vad"
-    thread_safe: ClassVar[bool] = True
+    model_batch_size = 1  # a recording at a time, block by block
+    uses_torch = False
+    fuse = True  # stages behind one another decode a recording once
+    unreadable: ClassVar[str] = "UnreadableAudio"
+    options: ClassVar[tuple[str, ...]] = Filter.options
     spreads: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -119,13 +105,6 @@ class Vad(Filter):
         if self.task_s <= 0:
             raise ConfigError(f"{self.name}: task_s must be positive, got {self.task_s}")
 
-    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Load the detector."""
-        self._detector = Silero(stage=self.name, threads=self.resources.cpus)
-
-    def teardown(self) -> None:
-        self.__dict__.pop("_detector", None)
-
     def inputs(self) -> Columns:
         return [self._source.column]
 
@@ -135,16 +114,20 @@ class Vad(Filter):
         place = [OFFSET_COLUMN, DURATION_COLUMN] if self._is_own_sound else []
         return [*SPAN_COLUMNS, *place, *super().outputs()]
 
-    def process(  # type: ignore[override]  # a filter makes one table of one; this may cut a recording into several
-        self, task: TableBatch
+    def load(self, device: str) -> Silero:  # noqa: ARG002 - it runs on CPUs
+        return Silero(stage=self.name, threads=self.resources.cpus)
+
+    def output_types(self, model: Silero) -> Mapping[str, pa.DataType]:  # noqa: ARG002
+        return _ANNOTATION
+
+    def prepare(self, model: Silero, batch: TableBatch) -> Iterator[Iterator[Samples]]:  # noqa: ARG002
+        return (blocks or iter(()) for blocks in streamed_samples(batch, self._source))
+
+    def complete(  # type: ignore[override]  # a filter makes one table of one; this may cut a recording into several
+        self, batch: TableBatch
     ) -> TableBatch | Iterator[TableBatch] | None:
-        """Find the speech in each row, drop rows with too little of it, and make segments if asked."""
-        outcomes = [self._find(blocks) for blocks in streamed_samples(task, self._source)]
-        batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
-        if task.num_rows and not found:
-            return None
-        annotated = add_attributes(batch, found, _ANNOTATION)
-        kept = self.apply(annotated, self.judge(annotated))
+        """Drop rows with too little speech, and make segments if asked."""
+        kept = self.apply(batch, self.judge(batch))
         if kept is None or self.output == "columns":
             return kept
         tables = self._segments(kept)
@@ -171,28 +154,27 @@ class Vad(Filter):
         limits = AudioLimits(max_duration_s=self.max_duration_s)
         return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
 
-    def _find(self, blocks: Iterator[Samples] | None) -> _Speech | DataError:
+    def predict(self, model: Silero, rows: list[Iterator[Samples]]) -> dict[str, list[Any]]:
         """Return what speech there is in a recording, which is decoded, resampled and heard block by block."""
         samples = 0
 
-        def counted() -> Iterator[Samples]:
+        def counted(blocks: Iterator[Samples]) -> Iterator[Samples]:
             nonlocal samples
-            for block in blocks or ():
+            for block in blocks:
                 samples += len(block)
                 yield block
 
-        try:
-            windows = self._detector.probabilities(counted())
-        except DataError as error:
-            return error
+        (blocks,) = rows
+        windows = model.probabilities(counted(blocks))
         if not samples:
-            return _Speech([], 0.0, 0.0)
+            return {"speech_segments": [[]], "speech_s": [0.0], "speech_share": [0.0]}
         rules = SegmentRules(self.threshold, self.min_segment_s, self.max_segment_s, self.min_silence_s, self.pad_s)
         duration_s = samples / SPEECH_RATE
         segments = find_segments(windows, rules, window_s=WINDOW_S, duration_s=duration_s)
         speech_s = round(sum(end - start for start, end in segments), 4)
         spans = [{"start_s": start, "end_s": end} for start, end in segments]
-        return _Speech(spans, speech_s, min(1.0, speech_s / duration_s))
+        share = min(1.0, speech_s / duration_s)
+        return {"speech_segments": [spans], "speech_s": [speech_s], "speech_share": [share]}
 
     def _segments(self, batch: TableBatch) -> Iterator[TableBatch]:
         found = [[tuple(span.values()) for span in each] for each in batch.data.column("speech_segments").to_pylist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
@@ -61,7 +61,6 @@ class WerFilter(Filter):
     score_field: str = "wer"
 
     name = "audio.wer_filter"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_wer < 0:

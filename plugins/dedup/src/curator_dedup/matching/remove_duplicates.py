@@ -37,7 +37,6 @@ class RemoveDuplicates(Filter):
     start: int = field(default=0, kw_only=True)
 
     name = "dedup.remove_duplicates"
-    thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
         return [SOURCE_COLUMN, ROW_COLUMN]

@@ -7,7 +7,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import (
-    FunctionStage,
+    MadeOfFunction,
     Pipeline,
     Resources,
     build_stage,
@@ -31,15 +31,13 @@ _MODEL_PACKAGES = frozenset({"jax", "onnxruntime", "ray", "tensorflow", "torch",
 def check_docstring_present(subject: StageSubject) -> None:
     """A stage's class has a docstring; documentation and `curator stages show` are made from it."""
     cls = subject.stage_class
-    # A stage made of a function carries the function's docstring itself.
-    text = subject.stage.__doc__ if issubclass(cls, FunctionStage) else cls.__doc__
+    text = cls.__doc__
     generated = hasattr(cls, "__dataclass_fields__") and (text or "").startswith(f"{cls.__name__}(")
     require(text and not generated, f"{cls.__name__} has no docstring", fix="say what it does, and its Args")
 
 
 def check_parameters_have_types(subject: StageSubject) -> None:
     """Every parameter of the constructor has a type, which is its configuration schema."""
-    subject.require_class()
     for parameter in parameters_of(subject.stage_class).values():
         declared = inspect.signature(subject.stage_class).parameters[parameter.name].annotation
         require(
@@ -56,7 +54,6 @@ def check_parameters_have_types(subject: StageSubject) -> None:
 
 def check_parameters_have_schema(subject: StageSubject) -> None:
     """Every parameter's type has a JSON schema, for editors and for checking pipeline files."""
-    subject.require_class()
     for parameter in parameters_of(subject.stage_class).values():
         problem = _schema_problem(parameter.annotation)
         require(
@@ -68,7 +65,6 @@ def check_parameters_have_schema(subject: StageSubject) -> None:
 
 def check_constructor_only_stores_parameters(subject: StageSubject) -> None:
     """A constructor stores its parameters under their own names, so that a stage can be copied and written down."""
-    subject.require_class()
     stage = subject.stage
     params = parameter_values(stage)  # raises, with the fix, where one is not kept
     twin = subject.stage_class(**params)
@@ -108,7 +104,6 @@ def check_inputs_outputs_declared(subject: StageSubject) -> None:
 def check_produces_matches_outputs(subject: StageSubject) -> None:
     """The columns that the spec says are produced are those that outputs() names for default parameters."""
     registered = subject.require_registered()
-    subject.require_class()
     if any(each.required for each in parameters_of(subject.stage_class).values()):
         raise CheckSkipped("has no default parameters")
     outputs = columns_of(subject.default_stage.outputs())
@@ -162,7 +157,8 @@ def check_composite_decomposes(subject: StageSubject) -> None:
 
 def check_picklable(subject: StageSubject) -> None:
     """A stage travels to other processes by pickle and does the same there."""
-    subject.require_class()  # executors send functions by value, which plain pickle cannot
+    if issubclass(subject.stage_class, MadeOfFunction):
+        raise CheckSkipped("is made of a function, which executors send by value")
     twin = pickle.loads(pickle.dumps(subject.stage))  # noqa: S301 - our own bytes
     require(twin.name == subject.stage.name, "its name is lost by pickling", fix="do not override __reduce__")
     difference = task_difference(subject.reference.outputs, run_stage(twin, subject.tasks).outputs)
@@ -171,7 +167,6 @@ def check_picklable(subject: StageSubject) -> None:
 
 def check_yaml_round_trip(subject: StageSubject) -> None:
     """A stage written to a pipeline file and read back has the same parameters."""
-    subject.require_class()
     stage = subject.stage
     params = parameter_values(stage)
     if subject.registered is None:

@@ -9,7 +9,7 @@ from curator_core.sdk import (
     ROW_COLUMN,
     SOURCE_COLUMN,
     ConfigError,
-    FunctionStage,
+    MadeOfFunction,
     TableBatch,
     columns_of,
     is_composite,
@@ -67,7 +67,7 @@ class StageSubject:
         registry: Registry | None = None,
         example_required: bool = True,
     ) -> None:
-        self._target = target
+        self._target = type(target) if isinstance(target, MadeOfFunction) else target
         self._example_source = example
         self.registered = registered
         self.example_required = example_required
@@ -136,11 +136,6 @@ class StageSubject:
         if not columns:
             raise CheckSkipped("reads no columns")
         return columns
-
-    def require_class(self) -> None:
-        """Skip the check for a stage made of a function, which has no constructor of its own."""
-        if issubclass(self.stage_class, FunctionStage):
-            raise CheckSkipped("is made of a function")
 
     def require_registered(self) -> RegisteredStage:
         """Skip the check for a stage that no plugin declares."""

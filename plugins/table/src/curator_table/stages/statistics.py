@@ -14,7 +14,7 @@ from curator_table.stages.where import parse_condition
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, FinishedRun, NodeInfo, WorkerInfo
 
 __all__ = ["Statistics"]
 
@@ -106,7 +106,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         write_json(f"{self._parts}/{part_name(task.task_id, '.json')}", {"by": self.by, "groups": groups})
         return task
 
-    def finish(self) -> None:
+    def finish(self, run: FinishedRun) -> None:  # noqa: ARG002 - the same after any run
         """Merge the parts into a summary."""
         write_summary(self.path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -71,7 +71,6 @@ class C4Quality(Filter):
     text_field: str = "text"
 
     name = "text.c4_quality"
-    thread_safe: ClassVar[bool] = True
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         from curator_text.metrics.c4_lines import prepare

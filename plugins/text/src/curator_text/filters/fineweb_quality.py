@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
@@ -51,7 +50,6 @@ class FinewebQuality(RuleFilter):
     max_newlines_per_word: float | None = 0.3
 
     name = "text.fineweb_quality"
-    thread_safe: ClassVar[bool] = True
 
     def rules(self) -> list[Rule]:
         lines = line_counts(self.short_line, self.line_ends)

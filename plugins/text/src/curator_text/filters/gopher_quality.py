@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
@@ -61,7 +60,6 @@ class GopherQuality(RuleFilter):
     stop_words: list[str] | None = None
 
     name = "text.gopher_quality"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_range(self.name, min_words=self.min_words, max_words=self.max_words)

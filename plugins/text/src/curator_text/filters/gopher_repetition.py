@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import polars as pl
 
@@ -56,7 +55,6 @@ class GopherRepetition(RuleFilter):
     )
 
     name = "text.gopher_repetition"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for n in (*self.top_ngrams, *self.repeated_ngrams):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -38,7 +38,6 @@ class Length(Filter):
     text_field: str = "text"
 
     name = "text.length"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.min_length is None and self.max_length is None:

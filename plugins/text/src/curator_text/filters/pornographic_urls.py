@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -37,7 +37,6 @@ class PornographicUrls(Filter):
     text_field: str = "text"
 
     name = "text.pornographic_urls"
-    thread_safe: ClassVar[bool] = True
 
     def judge(self, batch: TableBatch) -> Verdict:
         found = batch.text(self.text_field).str.contains(_URL_WITH_PORN)

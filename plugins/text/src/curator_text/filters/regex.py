@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -41,7 +41,6 @@ class Regex(Filter):
     text_field: str = "text"
 
     name = "text.regex"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_pattern(self.name, self.pattern)

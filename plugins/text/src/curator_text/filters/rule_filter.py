@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -80,8 +80,6 @@ class RuleFilter(Filter):
     """
 
     text_field: str = field(default="text", kw_only=True)
-
-    thread_safe: ClassVar[bool] = True
 
     @abstractmethod
     def rules(self) -> Sequence[Rule]:

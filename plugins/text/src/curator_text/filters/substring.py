@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -37,7 +37,6 @@ class Substring(Filter):
     text_field: str = "text"
 
     name = "text.substring"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.substring:

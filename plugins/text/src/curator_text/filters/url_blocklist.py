@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -56,7 +56,6 @@ class UrlBlocklist(Filter):
     url_field: str = "url"
 
     name = "text.url_blocklist"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (self.domains or self.domain_files or self.words or self.word_files or self.substrings or self.lists):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict
 from curator_text.filters.share import check_positive
@@ -37,7 +37,6 @@ class XmlHeader(Filter):
     text_field: str = "text"
 
     name = "text.xml_header"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive(self.name, prefix_chars=self.prefix_chars)

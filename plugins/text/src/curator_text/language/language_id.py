@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -69,7 +69,6 @@ class LanguageId(Filter):
     overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.language_id"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.min_score <= 1.0:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_text.models.model_settings import ModelSettings
+    from curator_core.sdk import LoadSettings
 
 __all__ = ["ClassifierNetwork", "Head", "load_classifier_network"]
 
@@ -51,7 +51,7 @@ class ClassifierNetwork:
         return logits.sigmoid() if self.head == "sigmoid" else logits
 
 
-def load_classifier_network(folder: Path, settings: ModelSettings, *, head: Head, stage: str) -> ClassifierNetwork:
+def load_classifier_network(folder: Path, settings: LoadSettings, *, head: Head, stage: str) -> ClassifierNetwork:
     """Load a sequence classifier of transformers, or one in the layout of NVIDIA's DeBERTa classifiers."""
     if _has_own_head(folder):
         model = _load_with_own_head(folder, stage=stage)

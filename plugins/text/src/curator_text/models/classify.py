@@ -10,7 +10,7 @@ from curator_text.models.classifier_network import Head
 from curator_text.models.classifier_presets import PRESETS, PresetName
 from curator_text.models.classify_tokens import ClassifyTokens
 from curator_text.models.label_columns import LabelColumns
-from curator_text.models.model_settings import ModelSettings
+from curator_text.models.token_model import check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         for label in self.keep or ():
             if known is not None and label not in known:
                 raise UnknownNameError(f"label for {self.name}:", label, known, fix=f"known: {', '.join(known)}")
-        self._settings().check(self.name)
+        check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
         return [self.tokens_field or self.text_field]
@@ -121,7 +121,12 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
             min_score=self.min_score,
             save_dropped=self.save_dropped,
             keep_tokens=self.tokens_field is not None,
-            settings=self._settings(),
+            model_batch_size=self.model_batch_size,
+            max_tokens_per_batch=self.max_tokens_per_batch,
+            device=self.device,
+            precision=self.precision,
+            allow_pickle=self.allow_pickle,
+            trust_remote_code=self.trust_remote_code,
         )
         if self.tokens_field is not None:
             return [classify]
@@ -146,14 +151,4 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
             int_field=self.int_field or (preset.int_field if preset else None),
             scores_field=self.scores_field,
             threshold=self.threshold if self.threshold is not None or preset is None else preset.threshold,
-        )
-
-    def _settings(self) -> ModelSettings:
-        return ModelSettings(
-            device=self.device,
-            precision=self.precision,
-            model_batch_size=self.model_batch_size,
-            max_tokens_per_batch=self.max_tokens_per_batch,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
         )

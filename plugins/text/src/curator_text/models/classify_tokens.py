@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from curator_core.sdk import UnknownNameError
 from curator_text.models.classifier_network import load_classifier_network
@@ -14,10 +16,10 @@ from curator_text.models.token_model import TokenModel
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
+    import pyarrow as pa
 
     from curator_core.sdk import Columns, TableBatch
-    from curator_text.models.classifier_network import Head
+    from curator_text.models.classifier_network import ClassifierNetwork, Head
 
 __all__ = ["ClassifyTokens"]
 
@@ -29,15 +31,11 @@ class ClassifyTokens(TokenModel):
     """Add what a classifier says of each token list, and drop rows by it where asked.
 
     Args:
-        model: A folder, or an id on the hub.
-        tokens_field: Column with the token ids.
         columns: Columns to add.
         head: What is made of the model's logits.
         keep: Labels to keep; all unless given.
         min_score: Lowest score to keep; any unless given.
         save_dropped: Write dropped rows to the run directory.
-        keep_tokens: Whether the token ids stay in the table.
-        settings: How the model is loaded and fed.
     """
 
     columns: LabelColumns = field(default_factory=LabelColumns)
@@ -51,23 +49,25 @@ class ClassifyTokens(TokenModel):
     def outputs(self) -> Columns:
         return self.columns.names
 
-    def load(self, folder: Path) -> Any:
-        network = load_classifier_network(folder, self.settings, head=self.head, stage=self.name)
+    def load_network(self, folder: Path) -> ClassifierNetwork:
+        network = load_classifier_network(folder, self, head=self.head, stage=self.name)
         known = network.labels
         for label in (self.keep or ()) if network.head != _REGRESSION else ():
             if label not in known:
                 raise UnknownNameError(f"label for {self.name}:", label, known, fix=f"known: {', '.join(known)}")
         return network
 
-    def with_results(self, batch: TableBatch, numbers: np.ndarray, has_tokens: np.ndarray) -> TableBatch | None:
-        labels, is_regression = self._network.labels, self._network.head == _REGRESSION
-        for name, column in self.columns.of(numbers, labels, has_tokens=has_tokens, is_regression=is_regression):
-            batch = batch.with_column(name, column)
-        return self._kept(batch)
+    def output_types(self, model: ClassifierNetwork) -> dict[str, pa.DataType]:
+        nothing = np.zeros((0, model.width), np.float32)
+        return {name: column.type for name, column in self.columns_of_numbers(model, nothing).items()}
 
-    def _kept(self, batch: TableBatch) -> TableBatch | None:
-        if self.keep is None and self.min_score is None:
-            return batch
+    def columns_of_numbers(self, network: ClassifierNetwork, numbers: np.ndarray) -> dict[str, pa.Array]:
+        return dict(self.columns.of(numbers, network.labels, is_regression=network.head == _REGRESSION))
+
+    def complete(self, batch: TableBatch) -> TableBatch | None:
+        left = super().complete(batch)
+        if left is None or (self.keep is None and self.min_score is None):
+            return left
         limits = KeepLabels(
             self.columns.label_field,
             self.columns.score_field,
@@ -75,4 +75,4 @@ class ClassifyTokens(TokenModel):
             min_score=self.min_score,
             save_dropped=self.save_dropped,
         )
-        return limits.with_(name=self.name).process(batch)
+        return limits.with_(name=self.name).process(left)

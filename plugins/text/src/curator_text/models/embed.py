@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch
 from curator_text.models.embed_tokens import EmbedTokens
-from curator_text.models.model_settings import ModelSettings
 from curator_text.models.sentence_layout import Pooling
+from curator_text.models.token_model import check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
     def __post_init__(self) -> None:
         if self.dimensions is not None and self.dimensions < 1:
             raise ConfigError(f"{self.name}: dimensions must be at least 1, got {self.dimensions}")
-        self._settings().check(self.name)
+        check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
         return [self.tokens_field or self.text_field]
@@ -94,7 +94,12 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
             normalize=self.normalize,
             dimensions=self.dimensions,
             keep_tokens=self.tokens_field is not None,
-            settings=self._settings(),
+            model_batch_size=self.model_batch_size,
+            max_tokens_per_batch=self.max_tokens_per_batch,
+            device=self.device,
+            precision=self.precision,
+            allow_pickle=self.allow_pickle,
+            trust_remote_code=self.trust_remote_code,
         )
         if self.tokens_field is not None:
             return [embed]
@@ -106,13 +111,3 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
             tokens_field=tokens_field,
         )
         return [tokenize.with_(name=f"{type(self).name}.tokenize"), embed]
-
-    def _settings(self) -> ModelSettings:
-        return ModelSettings(
-            device=self.device,
-            precision=self.precision,
-            model_batch_size=self.model_batch_size,
-            max_tokens_per_batch=self.max_tokens_per_batch,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from curator_core.sdk import Columns, TableBatch
+    from curator_core.sdk import Columns
+    from curator_text.models.embedding_network import EmbeddingNetwork
     from curator_text.models.sentence_layout import Pooling
 
 __all__ = ["EmbedTokens"]
@@ -26,14 +27,10 @@ class EmbedTokens(TokenModel):
     """Add the vector that a model makes of each token list.
 
     Args:
-        model: A folder, or an id on the hub.
-        tokens_field: Column with the token ids.
         column: Column to add.
         pooling: How token vectors are joined.
         normalize: Whether vectors get length one.
         dimensions: How many of the first numbers are kept.
-        keep_tokens: Whether the token ids stay in the table.
-        settings: How the model is loaded and fed.
     """
 
     column: str = "embedding"
@@ -46,21 +43,18 @@ class EmbedTokens(TokenModel):
     def outputs(self) -> Columns:
         return [self.column]
 
-    def load(self, folder: Path) -> Any:
+    def load_network(self, folder: Path) -> EmbeddingNetwork:
         return load_embedding_network(
             folder,
-            self.settings,
+            self,
             pooling=self.pooling,
             normalize=self.normalize,
             dimensions=self.dimensions,
             stage=self.name,
         )
 
-    def with_results(self, batch: TableBatch, numbers: np.ndarray, has_tokens: np.ndarray) -> TableBatch:
-        return batch.with_column(self.column, _vector_column(numbers, has_tokens))
+    def output_types(self, model: EmbeddingNetwork) -> dict[str, pa.DataType]:
+        return {self.column: pa.list_(pa.float32(), model.width)}
 
-
-def _vector_column(vectors: np.ndarray, has_tokens: np.ndarray) -> pa.FixedSizeListArray:
-    mask = None if has_tokens.all() else pa.array(~has_tokens)
-    values = pa.array(vectors.reshape(-1), pa.float32())
-    return pa.FixedSizeListArray.from_arrays(values, vectors.shape[1], mask=mask)
+    def columns_of_numbers(self, network: EmbeddingNetwork, numbers: np.ndarray) -> dict[str, np.ndarray]:  # noqa: ARG002
+        return {self.column: numbers}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curator_text.models.model_settings import ModelSettings
+    from curator_core.sdk import LoadSettings
     from curator_text.models.sentence_layout import Pooling
 
 __all__ = ["EmbeddingNetwork", "load_embedding_network", "pool"]
@@ -80,7 +80,7 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Literal["mean", "cls
 
 def load_embedding_network(
     folder: Path,
-    settings: ModelSettings,
+    settings: LoadSettings,
     *,
     pooling: Pooling,
     normalize: bool | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class FastTextQuality(Filter):
     text_field: str = "text"
 
     name = "text.fast_text_quality"
+    thread_safe: ClassVar[bool] = False  # fastText does not promise it
 
     def __post_init__(self) -> None:
         if self.alpha is not None and self.alpha <= 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict
 
@@ -30,7 +30,6 @@ class KeepLabels(Filter):
     min_score: float | None = None
 
     name = "text.classify"
-    thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
         return [self.label_field, self.score_field]

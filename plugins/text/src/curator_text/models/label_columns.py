@@ -42,27 +42,24 @@ class LabelColumns:
         return [self.label_field, self.score_field, *(each for each in optional if each is not None)]
 
     def of(
-        self, numbers: np.ndarray, labels: tuple[str, ...], *, has_tokens: np.ndarray, is_regression: bool
+        self, numbers: np.ndarray, labels: tuple[str, ...], *, is_regression: bool
     ) -> Iterator[tuple[str, pa.Array]]:
-        """Yield the columns for some rows; rows without tokens get nulls."""
-        missing = ~has_tokens
+        """Yield the columns for some rows."""
         best = numbers.argmax(axis=1)
         top = numbers[np.arange(len(numbers)), best]
-        yield self.label_field, self._labels(best, top, labels, missing, is_regression=is_regression)
-        yield self.score_field, pa.array(top, pa.float32(), mask=missing)
+        yield self.label_field, self._labels(best, top, labels, is_regression=is_regression)
+        yield self.score_field, pa.array(top, pa.float32())
         if self.int_field is not None:
             rounded = np.clip(np.rint(top), _LOWEST, _HIGHEST).astype(np.int32)
-            yield self.int_field, pa.array(rounded, pa.int32(), mask=missing)
+            yield self.int_field, pa.array(rounded, pa.int32())
         if self.scores_field is not None:
             fields = [pa.array(np.ascontiguousarray(numbers[:, index]), pa.float32()) for index in range(len(labels))]
-            yield self.scores_field, pa.StructArray.from_arrays(fields, list(labels), mask=pa.array(missing))
+            yield self.scores_field, pa.StructArray.from_arrays(fields, list(labels))
 
-    def _labels(
-        self, best: np.ndarray, top: np.ndarray, labels: tuple[str, ...], missing: np.ndarray, *, is_regression: bool
-    ) -> pa.Array:
+    def _labels(self, best: np.ndarray, top: np.ndarray, labels: tuple[str, ...], *, is_regression: bool) -> pa.Array:
         names: tuple[str, ...] = labels
         if is_regression:
             if self.threshold is None:
                 return pa.nulls(len(best), pa.string())
             names, best = (_BELOW, _ABOVE), (top >= self.threshold).astype(np.int64)
-        return pa.array(names, pa.string()).take(pa.array(best, pa.int64(), mask=missing))
+        return pa.array(names, pa.string()).take(pa.array(best, pa.int64()))

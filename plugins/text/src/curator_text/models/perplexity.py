@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import ConfigError, Filter, StageError, Verdict, check_range
 from curator_text.models.tokenizer_loading import load_tokenizer
@@ -46,7 +46,6 @@ class Perplexity(Filter):
     text_field: str = "text"
 
     name = "text.perplexity"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_range(self.name, min_perplexity=self.min_perplexity, max_perplexity=self.max_perplexity)

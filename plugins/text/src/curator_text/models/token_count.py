@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict, check_model_name, check_range, find_model_folder
 from curator_text.models.token_encoder import count_tokens
@@ -42,7 +42,6 @@ class TokenCount(Filter):
     text_field: str = "text"
 
     name = "text.token_count"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_range(self.name, min_tokens=self.min_tokens, max_tokens=self.max_tokens)

@@ -1,66 +1,81 @@
-"""Run a model over token lists: what the model stages of classification and embedding share."""
+"""Run a network over token lists: what the model stages of classification and embedding share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from curator_core.sdk import (
-    ProcessingStage,
-    TableBatch,
-    check_model_name,
-    find_model_folder,
-    limit_threads,
-    may_use_gpu,
-    restore_threads,
-)
-from curator_text.models.model_runner import ModelRunner
-from curator_text.models.model_settings import ModelSettings
+import numpy as np
+import pyarrow as pa
+
+from curator_core.sdk import ConfigError, ModelStage, Precision, StageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import numpy as np
+    import torch
 
-    from curator_core.sdk import Columns, NodeInfo, WorkerInfo
+    from curator_core.sdk import Columns, TableBatch
 
-__all__ = ["TokenModel"]
+__all__ = ["Network", "TokenModel", "check_batches", "padded"]
+
+_CPU_TOKENS = 2_048  # a CPU computes no faster with larger batches, and pads more
+_GPU_TOKENS = 32_768
+
+
+class Network(Protocol):
+    """A model with whatever follows it: ids and mask in, one row of numbers per text out."""
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """The weights."""
+
+    @property
+    def pad_id(self) -> int:
+        """Token that fills short rows."""
+
+    def __call__(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return one row of numbers per text."""
 
 
 @dataclass
-class TokenModel(ProcessingStage[TableBatch, TableBatch]):
-    """Base of stages that run a model over token lists; a subclass loads it and says what its numbers mean.
+class TokenModel(ModelStage):
+    """Base of stages that run a network over token lists; a subclass loads it and says what its numbers mean.
 
     Args:
         model: A folder, or an id on the hub.
         tokens_field: Column with the token ids.
         keep_tokens: Whether the token ids stay in the table.
-        settings: How the model is loaded and fed.
+        model_batch_size: Most rows in one call of the model.
+        max_tokens_per_batch: Most tokens, padding included, in one call of the model; chosen by device unless given.
+        device: ``auto``, or a device of torch.
+        precision: Arithmetic on CUDA.
+        allow_pickle: Load weights that are pickles.
+        trust_remote_code: Run Python code that comes with the model.
     """
 
     model: str
     tokens_field: str
     keep_tokens: bool = field(default=False, kw_only=True)
-    settings: ModelSettings = field(default_factory=ModelSettings, kw_only=True)
+    model_batch_size: int = field(default=256, kw_only=True)
+    max_tokens_per_batch: int | None = field(default=None, kw_only=True)
+    device: str = field(default="auto", kw_only=True)
+    precision: Precision = field(default="auto", kw_only=True)
+    allow_pickle: bool = field(default=False, kw_only=True)
+    trust_remote_code: bool = field(default=False, kw_only=True)
 
-    fuse = False  # every worker has the weights in memory, so there are only as many as the model needs
-    row_wise: ClassVar[bool] = True
+    def __post_init__(self) -> None:
+        check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     @abstractmethod
-    def load(self, folder: Path) -> Any:
+    def load_network(self, folder: Path) -> Network:
         """Return the network of a model's folder."""
 
     @abstractmethod
-    def with_results(self, batch: TableBatch, numbers: np.ndarray, has_tokens: np.ndarray) -> TableBatch | None:
-        """Add to a batch what the model made of its rows.
-
-        Args:
-            batch: The rows.
-            numbers: A row of numbers for each.
-            has_tokens: Which rows have tokens; the numbers of others mean nothing.
-        """
+    def columns_of_numbers(self, network: Any, numbers: np.ndarray) -> dict[str, Any]:
+        """Return the columns for what the network made of some rows."""
 
     def inputs(self) -> Columns:
         return [self.tokens_field]
@@ -69,39 +84,65 @@ class TokenModel(ProcessingStage[TableBatch, TableBatch]):
         left = columns if self.keep_tokens else columns - {self.tokens_field}
         return super().columns_after(left)
 
-    def preflight(self) -> Sequence[str] | None:
-        check_model_name(self.name, self.model)
-        return None
+    def weights(self) -> str:
+        return self.model
 
-    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002
-        self._folder()
+    def load(self, device: str) -> Network:
+        self._max_tokens = self.max_tokens_per_batch or (_CPU_TOKENS if device == "cpu" else _GPU_TOKENS)
+        return self.load_network(self.weights_folder())
 
-    def setup(self, worker: WorkerInfo) -> None:
-        self._threads = limit_threads(self.resources.cpus)
-        self._network = self.load(self._folder())
-        gpu_allowed = may_use_gpu(self.resources, worker)
-        self._runner = ModelRunner(self._network, self.settings, stage=self.name, gpu_allowed=gpu_allowed)
+    def prepare(self, model: Network, batch: TableBatch) -> Iterator[np.ndarray | None]:  # noqa: ARG002
+        batch.check_column(self.tokens_field)
+        column = batch.data.column(self.tokens_field)
+        kind = column.type
+        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        if not is_list or not pa.types.is_integer(kind.value_type):
+            raise StageError(
+                f"{self.name}: column {self.tokens_field!r} holds {kind}, not lists of token ids",
+                fix="name the column that text.tokenize has added",
+            )
+        for chunk in column.chunks:
+            values, ends = chunk.values.to_numpy(zero_copy_only=False), chunk.offsets.to_numpy()
+            for index, is_valid in enumerate(chunk.is_valid().to_numpy(zero_copy_only=False)):
+                row = values[ends[index] : ends[index + 1]]
+                yield row if is_valid and len(row) else None
 
-    def teardown(self) -> None:
-        self.__dict__.pop("_network", None)
-        if self.__dict__.pop("_runner", None) is not None:
-            restore_threads(self._threads)
+    def lengths(self, rows: Sequence[np.ndarray]) -> list[int]:
+        return [len(row) for row in rows]
 
-    def process_batch(self, tasks: list[TableBatch]) -> Sequence[TableBatch | None]:
-        numbers, has_tokens = self._runner.run(tasks, self.tokens_field)
-        outputs: list[TableBatch | None] = []
-        begin = 0
-        for task in tasks:
-            end = begin + task.num_rows
-            base = task if self.keep_tokens else task.with_data(task.data.drop_columns([self.tokens_field]))
-            outputs.append(self.with_results(base, numbers[begin:end], has_tokens[begin:end]))
-            begin = end
-        return outputs
+    def batch_limit(self, longest: int) -> int:
+        return min(self.model_batch_size, self._max_tokens // longest)
 
-    def _folder(self) -> Path:
-        return find_model_folder(
-            self.model,
-            stage=self.name,
-            allow_pickle=self.settings.allow_pickle,
-            trust_remote_code=self.settings.trust_remote_code,
-        )
+    def predict(self, model: Network, rows: Sequence[np.ndarray]) -> dict[str, Any]:
+        import torch
+
+        ids, mask = (torch.from_numpy(each).to(self.model_device) for each in padded(rows, model.pad_id))
+        return self.columns_of_numbers(model, model(ids, mask).float().cpu().numpy())
+
+    def complete(self, batch: TableBatch) -> TableBatch | None:
+        return batch if self.keep_tokens else batch.with_data(batch.data.drop_columns([self.tokens_field]))
+
+
+def check_batches(stage: str, rows: int, tokens: int | None) -> None:
+    """Refuse sizes that cannot be meant.
+
+    Raises:
+        ConfigError: A size is less than one.
+    """
+    for name, value in (("model_batch_size", rows), ("max_tokens_per_batch", tokens)):
+        if value is not None and value < 1:
+            raise ConfigError(f"{stage}: {name} must be at least 1, got {value}")
+
+
+def padded(rows: Sequence[np.ndarray], pad_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids and attention mask of some rows, padded on the right to the longest of them.
+
+    >>> ids, mask = padded([np.array([5, 6]), np.array([7])], pad_id=0)
+    >>> ids.tolist(), mask.tolist()
+    ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
+    """
+    lengths = np.array([len(row) for row in rows])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(mask.shape, pad_id, dtype=np.int64)
+    ids[mask] = np.concatenate(rows)
+    return ids, mask.astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from curator_core.sdk import Filter, Verdict, check_model_name, find_model_folder
 from curator_text.models.token_encoder import count_tokens
@@ -42,7 +42,6 @@ class TokenizerFertility(Filter):
     text_field: str = "text"
 
     name = "text.tokenizer_fertility"
-    thread_safe: ClassVar[bool] = True
 
     def preflight(self) -> Sequence[str] | None:
         check_model_name(self.name, self.tokenizer, what="tokenizer")

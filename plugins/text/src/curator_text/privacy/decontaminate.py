@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
@@ -56,7 +55,6 @@ class Decontaminate(BenchmarkStage[TableBatch, TableBatch], Filter):
     text_field: str = "text"
 
     name = "text.decontaminate"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.check_sizes()

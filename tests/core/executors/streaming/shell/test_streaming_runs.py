@@ -1,9 +1,11 @@
 """The streaming executor gives what the in-process executor gives: outputs, ids, counts, quarantine."""
 
 import itertools
+import os
 import threading
 import time
 import uuid
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from curator_core import (
     LocalExecutor,
     Pipeline,
     ProcessingStage,
+    RayDataExecutor,
     StreamingExecutor,
     TableBatch,
     Task,
@@ -221,3 +224,27 @@ def test_nonsense_arguments_are_refused():
         StreamingExecutor(mode="fast")
     with pytest.raises(ConfigError, match="memory_limit_bytes is 0"):
         StreamingExecutor(memory_limit_bytes=0)
+
+
+class Worker(ProcessingStage[Task, Task]):
+    def process(self, task):
+        return task.with_data((task.data, os.getpid(), os.environ.get("CURATOR_TEST_HOME")))
+
+
+def test_a_worker_is_replaced_after_some_calls():
+    stage = Worker().with_(max_calls_per_worker=5, workers=1)
+    found = [task.data for task in Pipeline(stages=[stage]).run(StreamingExecutor(), initial_tasks=tasks(40))]
+    assert [number for number, _, _ in found] == list(range(40))
+    calls = Counter(worker for _, worker, _ in found)
+    assert len(calls) > 4
+    assert max(calls.values()) < 2 * 5
+
+
+@pytest.mark.parametrize("executor", [StreamingExecutor(), RayDataExecutor()], ids=["streaming", "ray_data"])
+def test_workers_get_the_environment_of_their_stage(executor):
+    stage = Worker().with_(runtime_env={"env_vars": {"CURATOR_TEST_HOME": "/models"}})
+    plain = Worker().with_(name="plain")
+    found = Pipeline(stages=[stage, plain]).run(executor, initial_tasks=tasks(3))
+    assert [(inner, home) for inner, _, home in (task.data for task in found)] == [
+        ((number, inner, "/models"), None) for (number, inner, _), _, _ in (task.data for task in found)
+    ]

@@ -97,3 +97,14 @@ def test_a_node_that_joins_is_used_though_all_workers_wait_on_the_first(stages):
     result = simulation.run()
     assert result.outputs == 240
     assert result.makespan_s < joining_s + 1.25 * 240 * 0.1 * stages / 3
+
+
+@pytest.mark.parametrize("held", [Held(), Held(gpus=1)], ids=["leased", "held"])
+def test_workers_that_are_replaced_cost_their_start_and_nothing_else(held):
+    """A worker does fewer than twice the tasks it may do, and the line goes on meanwhile."""
+    steps = [StepSpec("before"), StepSpec("leaky", held=held, max_worker_tasks=50), StepSpec("after")]
+    models = [StepModel(0.01), StepModel(0.1, boot_s=1), StepModel(0.01)]
+    result = Simulation(steps, models, [Node("one", cpus=4, gpus=2)], tasks=1_000).run()
+    assert result.outputs == 1_000
+    workers = 2 if held.gpus else 4
+    assert result.makespan_s < 1.3 * (1_000 * 0.1 + 1_000 / 50 * 1) / workers + 10

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from curator_core import ProcessingStage
 from tests.support.fault_simulation import Campaign
 
 ROOT = Path(__file__).parents[5]
@@ -29,6 +30,13 @@ def test_nothing_is_lost_doubled_or_blamed_on_the_innocent(number, quick_path):
     campaign = Campaign(quick_path)
     campaign.run(range(number * SEEDS // SLICES, (number + 1) * SEEDS // SLICES))
     campaign.check()
+
+
+def test_nothing_is_lost_where_workers_are_replaced_all_the_time(quick_path, monkeypatch):
+    monkeypatch.setattr(ProcessingStage, "max_calls_per_worker", 2)
+    campaign = Campaign(quick_path)
+    campaign.run(range(60))
+    assert not campaign.failures
 
 
 @pytest.mark.parametrize("seeds", FOUND.values(), ids=FOUND)

@@ -110,6 +110,7 @@ class Board:
         step.expected_bytes += call.expected_bytes
         step.running_calls += 1
         worker.calls[call.call_id] = call
+        worker.tasks_sent += call.tasks
         self.calls[call.call_id] = call
 
     def unbook(self, worker: Worker, step: StepState, call: Call, now: float) -> None:

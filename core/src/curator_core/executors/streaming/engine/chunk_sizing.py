@@ -18,12 +18,14 @@ class ChunkSizer:
     Args:
         batch_size: How many tasks the step wants at once; sizes are multiples of it.
         tuning: Durations and bounds of calls.
+        max_tasks: Most tasks in a call, if limited otherwise.
     """
 
-    def __init__(self, batch_size: int = 1, tuning: Tuning = Tuning()) -> None:
+    def __init__(self, batch_size: int = 1, tuning: Tuning = Tuning(), *, max_tasks: int | None = None) -> None:
         self._batch = max(1, batch_size)
         self._ramp = self._batch
         self._tuning = tuning
+        self._max_tasks = min(tuning.max_call_tasks, max_tasks or tuning.max_call_tasks)
         self.most_bytes: float = tuning.max_call_bytes
         """Most bytes in a call."""
 
@@ -57,7 +59,7 @@ class ChunkSizer:
         growth = self._tuning.max_call_growth
         if service_s > 0:
             growth = min(growth, max(2, int(target_s / service_s)))
-        self._ramp = min(growth * self._ramp, max(self._tuning.max_call_tasks, self._batch))
+        self._ramp = min(growth * self._ramp, max(self._max_tasks, self._batch))
         return True
 
 

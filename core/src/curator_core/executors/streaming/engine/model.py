@@ -75,6 +75,7 @@ class StepSpec:
         max_workers: At most this many, if limited.
         is_source: Whether it makes its own work, so that one worker does all of it.
         timeout_s: Most seconds for one task, if limited.
+        max_worker_tasks: A worker is replaced when it has been sent so many tasks, if ever.
     """
 
     name: str
@@ -85,6 +86,7 @@ class StepSpec:
     max_workers: int | None = None
     is_source: bool = False
     timeout_s: float | None = None
+    max_worker_tasks: int | None = None
 
     @classmethod
     def of(cls, step: Step, *, max_workers: int | None = None) -> StepSpec:
@@ -106,6 +108,7 @@ class StepSpec:
             max_workers=fixed or stage.max_workers or max_workers,
             is_source=step.is_source,
             timeout_s=step.timeout_s,
+            max_worker_tasks=stage.max_calls_per_worker and stage.max_calls_per_worker * max(1, step.batch_size),
         )
 
     def describe(self) -> str:
@@ -279,6 +282,7 @@ class Worker:
     yields_to: int | None = None
     gpu_share: tuple[tuple[int, float], ...] = ()
     asked_s: float = 0.0
+    tasks_sent: int = 0
 
     @property
     def has_work(self) -> bool:

@@ -53,6 +53,8 @@ class Pools:
             for worker in plan.stops:
                 self._drain(worker, self._board.steps[worker.step], now)
         for step, goal in zip(self._board.steps, self._wanted, strict=True):
+            if step.spec.max_worker_tasks is not None:
+                self._drain_worn_out(step, now)
             surplus = step.live_workers - goal
             # A worker that only leases costs nothing while it waits, so those stay until the step has ended.
             if surplus > 0 and (step.holds or not goal):
@@ -131,6 +133,16 @@ class Pools:
         if not worker.has_work:
             self._board.actions.append(StopWorker(worker.worker_id))
         self._count(step, now)
+
+    def _drain_worn_out(self, step: StepState, now: float) -> None:
+        """End workers that get no more calls, and whose last ones never came back to say so."""
+        for worker in [each for each in step.workers.values() if each.phase == "ready" and step.wears_out(each)]:
+            self._drain(worker, step, now)
+
+    def replace(self, worker: Worker, now: float) -> None:
+        """Let a worker end when its calls have, and start another as soon as there is room for it."""
+        self._drain(worker, self._board.steps[worker.step], now)
+        self.start_missing(now)
 
     def ready(self, worker: Worker, now: float) -> None:
         """Note that a worker can take calls."""

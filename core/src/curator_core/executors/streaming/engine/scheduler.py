@@ -208,6 +208,8 @@ class Scheduler:
             self._take_in(step, worker, call, result, now)
         if worker.phase == "draining" and not worker.has_work:
             board.actions.append(StopWorker(worker.worker_id))
+        elif worker.phase == "ready" and step.wears_out(worker):
+            self._pools.replace(worker, now)
         step.list_worker(worker)
         self._note_ends(now)
         self.tick(now)

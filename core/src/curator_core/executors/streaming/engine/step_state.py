@@ -37,7 +37,7 @@ class StepState:
         self.suspended: dict[int, Worker] = {}  # with a call that waits for room to go on
         self.urgent: deque[Call] = deque()  # suspects and replays: run alone, before anything else
         self.estimate = StepEstimator(tuning)
-        self.sizer = ChunkSizer(spec.batch_size, tuning)
+        self.sizer = ChunkSizer(spec.batch_size, tuning, max_tasks=spec.max_worker_tasks)
         self.queued_tasks = 0
         self.uncommitted_bytes = 0  # of the tasks queued here or in hand
         self.running_calls = 0
@@ -174,6 +174,14 @@ class StepState:
             count = self.crew
         return count or 1
 
+    def wears_out(self, worker: Worker) -> bool:
+        """Return whether a worker was sent as many tasks as one may do: it gets no more."""
+        most = self.spec.max_worker_tasks
+        return most is not None and worker.tasks_sent >= most and not self.spec.is_source
+
     def list_worker(self, worker: Worker) -> None:
         """Note whether a worker may take a call now."""
-        self.candidates.update(worker, self.depth)
+        if self.wears_out(worker):
+            self.candidates.discard(worker)
+        else:
+            self.candidates.update(worker, self.depth)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.call.error_policy import ErrorPolicy, policy_for
 from curator_core.executors.ray import import_ray
-from curator_core.executors.ray.capacity import usable_nodes, worker_slots
+from curator_core.executors.ray.capacity import fitted, usable_nodes, worker_slots
 from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
 from curator_core.executors.streaming.engine.model import Node, StepSpec
@@ -61,13 +61,14 @@ class Session:
         return [StepSpec.of(step, max_workers=self.settings.max_workers) for step in self.steps]
 
     def nodes(self, cluster: ClusterInfo) -> Sequence[NodeResources]:
-        """Return the nodes that may be used, after checking that every stage fits on one.
+        """Return the nodes that may be used, after fitting the steps to them and checking that every stage fits on one.
 
         Raises:
             PipelineError: A stage needs more than any node has.
             ConfigError: No node is left.
         """
         nodes: Sequence[NodeResources] = usable_nodes(cluster.nodes, ignore_head_node=self.settings.ignore_head_node)
+        self.steps = fitted(self.steps, nodes)
         if any(step.resources.gpu_memory_gb for step in self.steps):
             nodes = measure_gpus(nodes)
         for step in self.steps:
@@ -99,7 +100,9 @@ class Session:
             tuning=tuning,
         )
         options = worker_options(self.plan, self.steps, self.state, settings, run_id=run_id, budget=budget)
-        return scheduler, WorkerPool(events, specs, self.packed, options, reservation, run_id, tuning=tuning)
+        envs = [step.runtime_env for step in self.steps]
+        pool = WorkerPool(events, specs, self.packed, options, reservation, run_id, runtime_envs=envs, tuning=tuning)
+        return scheduler, pool
 
     def report_usage(self, scheduler: Scheduler, state: RunState) -> None:
         """Write what the scheduler measured to the statistics of the stages."""

@@ -72,6 +72,7 @@ class WorkerPool:
         options: What workers have to know, for each step.
         reservation: What the run may use of each node.
         run_id: Number of the run.
+        runtime_envs: Environment of the workers of each step, as Ray takes it.
         tuning: In how many parts to take tables that do not fit in memory.
     """
 
@@ -84,9 +85,11 @@ class WorkerPool:
         reservation: Reservation,
         run_id: str,
         *,
+        runtime_envs: Sequence[dict[str, Any] | None],
         tuning: Tuning,
     ) -> None:
         self._tuning = tuning
+        self._runtime_envs = runtime_envs
         self._ray = import_ray()
         self._events = events
         self._steps = steps
@@ -101,6 +104,7 @@ class WorkerPool:
     def start(self, action: StartWorker) -> None:
         """Start a worker and set it up."""
         held = self._steps[action.step].held
+        runtime_env = self._runtime_envs[action.step]
         options: dict[str, Any] = {
             "num_cpus": 0,  # CPUs are leased by the call, inside the run
             "num_gpus": round(action.gpus, 4),
@@ -111,6 +115,8 @@ class WorkerPool:
         }
         if held.memory_bytes:
             options["memory"] = held.memory_bytes
+        if runtime_env is not None:
+            options["runtime_env"] = runtime_env
         handle = self._class.options(**options).remote(self._stages[action.step], self._options[action.step])
         self._actors[action.worker_id] = _Actor(
             handle,
