@@ -18,10 +18,9 @@ from curator_devkit.testing import Example, parametrize_with_checks
 from curator_devkit.testing.example import AWKWARD_TEXTS
 from curator_text import GeneralCommentToCode, Histogram, PerExtension, plugin
 from curator_text.batch import DocumentBatch
+from curator_text.filters.characters import Length
 from curator_text.filters.heuristics import Heuristics
-from curator_text.filters.length import Length
-from curator_text.filters.regex import Regex
-from curator_text.filters.substring import Substring
+from curator_text.filters.patterns import Regex, Substring
 from curator_text.filters.word_blocklist import WordBlocklist
 from curator_text.llm.llm import Llm
 from curator_text.mixing.blend import Blend, BlendSource

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -68,7 +68,6 @@ class WordBlocklist(Filter):
     text_field: str = "text"
 
     name = "text.word_blocklist"
-    thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.words and not self.word_files:

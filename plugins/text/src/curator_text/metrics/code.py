@@ -1,4 +1,4 @@
-"""Comments of source files: how many of a file's characters are in them."""
+"""Numbers of source files: characters in comments, lines, letters, and what a function finds in a file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import numpy as np
 from curator_text.metrics.group import MetricGroup
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from curator_text.metrics.text_bytes import TextBytes
 
-__all__ = ["FAMILIES", "code_comments", "python_comment_chars"]
+__all__ = ["CODE_LINES", "FAMILIES", "code_comments", "per_document", "python_comment_chars"]
 
 _PYTHON = "PYTHON"
 _NAMES = {
@@ -72,3 +74,38 @@ def python_comment_chars(source: str) -> int:
         return -1
     lengths = [len(token.string) - 1 for token in tokens if token.type == tokenize.COMMENT]
     return sum(lengths) + max(len(lengths) - 1, 0)
+
+
+_LINE_METRICS = ("chars", "lines", "longest_line", "letters", "ascii_content_chars")
+_CONTENT = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\n?!,."
+"""What NeMo Curator counts as alphanumeric (``regex_alphanum``)."""
+
+
+def _measure_lines(texts: TextBytes) -> dict[str, NDArray[Any]]:
+    from curator_text.kernels.code_lines import code_line_counts
+    from curator_text.kernels.surface_tables import surface_tables
+
+    is_content = np.isin(np.arange(256), list(_CONTENT))
+    counts = np.zeros((len(_LINE_METRICS), texts.num_documents), dtype=np.int64)
+    code_line_counts(texts.data, texts.offsets, texts.rows_to_measure, surface_tables().kinds, is_content, counts)
+    return dict(zip(_LINE_METRICS, counts, strict=True))
+
+
+CODE_LINES = MetricGroup("code_lines", _measure_lines, compiled=True)
+"""Characters, lines (one more than newlines), those of the longest, letters (``str.isalpha``) and ASCII content."""
+
+
+def per_document(name: str, function: Callable[[str], float]) -> MetricGroup:
+    """Return a group with one metric, ``score``, that a function gives for every document.
+
+    >>> import polars as pl
+    >>> per_document("length", len).of_texts(pl.Series(["abc", None]))["score"].to_list()
+    [3.0, None]
+    """
+
+    def measure(texts: TextBytes) -> dict[str, NDArray[Any]]:
+        scores = np.zeros(texts.num_documents)
+        scores[texts.rows_to_measure] = [function(text) for text in texts.texts_to_measure()]
+        return {"score": scores}
+
+    return MetricGroup(name, measure)

@@ -1,4 +1,4 @@
-"""Drop documents with cookie banners and policies in many paragraphs."""
+"""Drop documents of cookie banners, policies and placeholder text."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_text.filters.rule_filter import Rule, RuleFilter
-from curator_text.filters.share import check_share
+from curator_core.sdk import Filter, Verdict
+from curator_text.filters.rules import check_share, share
 from curator_text.metrics.boilerplate_strings import BOILERPLATE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from curator_core.sdk import NodeInfo, TableBatch
 
 __all__ = ["BoilerPlateString"]
 
 
 @dataclass
-class BoilerPlateString(RuleFilter):
+class BoilerPlateString(Filter):
     r"""Keep documents of which at most ``max_share`` of the paragraphs hold a boilerplate phrase.
 
     Paragraphs are cut at two newlines. The phrases, of privacy policies, terms of use and cookie banners, are those of
@@ -37,18 +37,18 @@ class BoilerPlateString(RuleFilter):
     """
 
     max_share: float = 0.4
+    text_field: str = "text"
 
     name = "text.boiler_plate_string"
 
     def __post_init__(self) -> None:
         check_share(self.name, max_share=self.max_share)
 
-    def score(self) -> pl.Expr:
-        return (
-            pl.when(pl.col("placeholders") > 0)
-            .then(1.0)
-            .otherwise(pl.col("boilerplate_paragraphs") / pl.col("paragraphs"))
-        )
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        BOILERPLATE.prepare()
 
-    def rules(self) -> Sequence[Rule]:
-        return [Rule("boilerplate", BOILERPLATE, self.score() > self.max_share)]
+    def judge(self, batch: TableBatch) -> Verdict:
+        found_in = share("boilerplate_paragraphs", "paragraphs", of_nothing=0.0)
+        score = pl.when(pl.col("placeholders") > 0).then(1.0).otherwise(found_in)
+        found = BOILERPLATE.score(batch, self.text_field, score)
+        return Verdict(found, {"boilerplate": found > self.max_share})

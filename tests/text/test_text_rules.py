@@ -5,10 +5,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from curator_core import TableBatch
+from curator_core import Filter, TableBatch
 from curator_core.authoring.recording import Recording
 from curator_core.values.errors import StageError
-from curator_text.filters.rule_filter import Rule, RuleFilter
+from curator_text.filters.rules import Rule, judge_rules
 from curator_text.metrics.group import MetricGroup
 
 TEXTS = ["", "four", None, "much too long", "tiny", "also long"]
@@ -31,14 +31,17 @@ def counted_groups():
 def rule_filter(**options):
     cheap, dear, asked = counted_groups()
 
-    class Ruled(RuleFilter):
+    class Ruled(Filter):
         def rules(self):
             return [
-                Rule("empty", cheap, pl.col("bytes") == 0),
-                Rule("long", cheap, pl.col("bytes") > 9),
-                Rule("long", dear, pl.col("bytes") > 8),
-                Rule("zero", dear, pl.col("bytes") == 0),
+                Rule("empty", (cheap,), pl.col("bytes") == 0),
+                Rule("long", (cheap,), pl.col("bytes") > 9),
+                Rule("long", (dear,), pl.col("bytes") > 8),
+                Rule("zero", (dear,), pl.col("bytes") == 0),
             ]
+
+        def judge(self, batch):
+            return judge_rules(batch, "text", self.rules(), measure_all=self.tag)
 
     return Ruled(**options), asked
 
@@ -65,7 +68,7 @@ def test_a_group_that_a_neighbour_measured_is_not_measured_again():
     stage, asked = rule_filter()
     batch = TableBatch(data={"text": TEXTS})
     rules = stage.rules()
-    rules[2].group.of(batch, "text")
+    rules[2].groups[0].of(batch, "text")
     stage.process(batch)
     assert [len(rows) for rows in asked["dear"]] == [len(TEXTS)]
 
