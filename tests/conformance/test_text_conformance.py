@@ -39,8 +39,8 @@ from curator_text.models.token_count import TokenCount
 from curator_text.models.tokenize import Tokenize
 from curator_text.models.tokenizer_fertility import TokenizerFertility
 from curator_text.modifiers.fasttext_label import FasttextLabel
-from curator_text.modifiers.join_documents import JoinDocuments
-from curator_text.modifiers.remove_lines import RemoveLines
+from curator_text.modifiers.remove import RemoveLines
+from curator_text.modifiers.segments import JoinDocuments
 from curator_text.privacy.count_contamination import CountContamination
 from curator_text.privacy.decontaminate import Decontaminate
 from curator_text.privacy.remove_contamination import RemoveContamination

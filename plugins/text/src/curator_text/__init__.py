@@ -71,17 +71,16 @@ if TYPE_CHECKING:
     from curator_text.modifiers.add_id import AddId
     from curator_text.modifiers.fasttext_label import FasttextLabel
     from curator_text.modifiers.fix_unicode import FixUnicode
-    from curator_text.modifiers.join_documents import JoinDocuments
-    from curator_text.modifiers.normalize import Normalize
-    from curator_text.modifiers.normalize_newlines import NormalizeNewlines
-    from curator_text.modifiers.normalize_whitespace import NormalizeWhitespace
-    from curator_text.modifiers.remove_boilerplate import RemoveBoilerplate
-    from curator_text.modifiers.remove_lines import RemoveLines
-    from curator_text.modifiers.remove_markdown import RemoveMarkdown
-    from curator_text.modifiers.remove_quotation import RemoveQuotation
-    from curator_text.modifiers.remove_urls import RemoveUrls
+    from curator_text.modifiers.normalize import Normalize, NormalizeNewlines, NormalizeWhitespace
+    from curator_text.modifiers.remove import (
+        RemoveBoilerplate,
+        RemoveLines,
+        RemoveMarkdown,
+        RemoveQuotation,
+        RemoveUrls,
+    )
+    from curator_text.modifiers.segments import JoinDocuments, SplitDocuments
     from curator_text.modifiers.slice import Slice
-    from curator_text.modifiers.split_documents import SplitDocuments
     from curator_text.privacy.count_contamination import CountContamination
     from curator_text.privacy.decontaminate import Decontaminate
     from curator_text.privacy.redact_pii import RedactPii

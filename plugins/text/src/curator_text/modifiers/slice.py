@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from curator_core.sdk import ConfigError
-from curator_text.modifiers.text_column import WHITESPACE
-from curator_text.modifiers.text_modifier import TextModifier
+from curator_text.modifiers.text_modifier import WHITESPACE, TextModifier
 
 __all__ = ["Slice"]
 

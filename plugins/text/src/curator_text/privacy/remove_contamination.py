@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from curator_core.sdk import ConfigError, TableBatch, report
-from curator_text.modifiers.split_documents import repeat_rows
-from curator_text.modifiers.text_column import with_text
+from curator_text.modifiers.segments import repeat_rows
+from curator_text.modifiers.text_modifier import with_text
 from curator_text.privacy.benchmark_stage import BenchmarkStage
 
 if TYPE_CHECKING:
