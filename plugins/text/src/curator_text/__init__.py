@@ -50,8 +50,7 @@ if TYPE_CHECKING:
         WordCount,
         WordsWithoutAlphabets,
     )
-    from curator_text.language.fast_text_lang_id import FastTextLangId
-    from curator_text.language.language_id import LanguageId
+    from curator_text.language.language_id import FastTextLangId, LanguageId
     from curator_text.llm.llm import Llm
     from curator_text.mixing.blend import Blend
     from curator_text.mixing.resample import Resample

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict
-from curator_text.filters.rules import check_share, share
+from curator_text.checks import check_share
+from curator_text.filters.rules import share
 from curator_text.metrics.boilerplate_strings import BOILERPLATE
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict, check_range
-from curator_text.filters.rules import check_share, share
+from curator_text.checks import check_share
+from curator_text.filters.rules import share
 from curator_text.metrics.surface import SURFACE, compile_surface, known_characters
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, UnknownNameError, Verdict, check_range
+from curator_text.checks import check_positive, check_share
 from curator_text.code.html_text import text_share
 from curator_text.code.python_comments import comment_share
-from curator_text.filters.rules import check_positive, check_share, share
+from curator_text.filters.rules import share
 from curator_text.metrics.code import FAMILIES, code_comments, per_document
 from curator_text.metrics.surface import SURFACE, compile_surface
 

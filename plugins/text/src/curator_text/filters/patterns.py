@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.filters.rules import check_positive
-from curator_text.patterns import check_pattern
+from curator_text.checks import check_pattern, check_positive
 
 if TYPE_CHECKING:
     from curator_core.sdk import TableBatch
@@ -83,7 +82,7 @@ class Substring(Filter):
 
     def __post_init__(self) -> None:
         if not self.substring:
-            raise ConfigError(f"{self.name}: every text holds the empty string", fix="give at least one character")
+            raise ConfigError(f"{self.name}: substring must not be empty", fix="give at least one character")
 
     def judge(self, batch: TableBatch) -> Verdict:
         text = batch.text(self.text_field).str

@@ -120,7 +120,9 @@ def read_limits(path: str, language: str, extension: str) -> ExtensionLimits:
             rows = [row for row in csv.DictReader(file) if row["language"] == wanted]
             found = [_limits_of(row) for row in rows if row["extension"] == extension]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigError(f"text.per_extension: cannot read {path}: {error}") from error
+        raise ConfigError(
+            f"text.per_extension: cannot read {path}: {error}", fix="name a CSV file with limits"
+        ) from error
     except KeyError as error:
         raise ConfigError(f"text.per_extension: {path} has no column {error}") from error
     if not rows:

@@ -9,7 +9,8 @@ import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
 from curator_table import SpacedWords, check_segmenter
-from curator_text.filters.rules import Rule, check_positive, check_share, compile_rules, judge_rules, share
+from curator_text.checks import check_positive, check_share
+from curator_text.filters.rules import Rule, compile_rules, judge_rules, share
 from curator_text.metrics.lines import REPEATS, compile_repeats, line_counts
 from curator_text.metrics.ngrams import compile_nemo_ngrams, gopher_ngrams, nemo_ngrams
 from curator_text.metrics.word_counts import Words
@@ -300,7 +301,9 @@ class GopherRepetition(Filter):
     def __post_init__(self) -> None:
         for n in (*self.top_ngrams, *self.repeated_ngrams):
             if n < SMALLEST_N:
-                raise ConfigError(f"{self.name}: n-grams have at least {SMALLEST_N} words, got n={n}")
+                raise ConfigError(
+                    f"{self.name}: top_ngrams and repeated_ngrams must be for n of at least {SMALLEST_N}, got {n}"
+                )
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)

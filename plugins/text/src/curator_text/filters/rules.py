@@ -1,4 +1,4 @@
-"""What filters are written with: shares, checks of limits, and rules that are judged in their order."""
+"""What filters are written with: shares, and rules that are judged in their order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import ConfigError, Verdict, array_series
+from curator_core.sdk import Verdict, array_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curator_core.sdk import TableBatch
     from curator_text.metrics.group import MetricGroup
 
-__all__ = ["Rule", "check_positive", "check_share", "compile_rules", "judge_rules", "share"]
+__all__ = ["Rule", "compile_rules", "judge_rules", "share"]
 
 
 def share(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None = None) -> pl.Expr:
@@ -31,32 +31,6 @@ def share(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None
     part = pl.col(part) if isinstance(part, str) else part
     whole = pl.col(whole) if isinstance(whole, str) else whole
     return pl.when(whole == 0).then(of_nothing).otherwise(part / whole)
-
-
-def check_share(stage_name: str, **limits: float) -> None:
-    """Refuse a share that is not between zero and one.
-
-    >>> check_share("text.numbers", max_share=0.15)
-
-    Raises:
-        ConfigError: It is not.
-    """
-    for name, value in limits.items():
-        if not 0 <= value <= 1:
-            raise ConfigError(f"{stage_name}: {name} must be between 0 and 1, got {value}", fix="write 25 % as 0.25")
-
-
-def check_positive(stage_name: str, **numbers: float) -> None:
-    """Refuse a number below one.
-
-    >>> check_positive("text.long_word", max_length=1000)
-
-    Raises:
-        ConfigError: It is.
-    """
-    for name, value in numbers.items():
-        if value < 1:
-            raise ConfigError(f"{stage_name}: {name} must be at least 1, got {value}")
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.filters.rules import check_share, share
+from curator_text.checks import check_pattern, check_share
+from curator_text.filters.rules import share
 from curator_text.metrics.surface import SURFACE, addresses, compile_surface
-from curator_text.patterns import check_pattern
 from curator_text.word_lists import packaged_list, read_lists
 
 if TYPE_CHECKING:
@@ -130,7 +130,10 @@ class UrlBlocklist(Filter):
         if not (self.domains or self.domain_files or self.words or self.word_files or self.substrings or self.lists):
             raise ConfigError(f"{self.name}: nothing to block", fix='e.g. lists: [adult], or domains: ["example.com"]')
         if not all([*self.words, *self.substrings, *self.domains]):
-            raise ConfigError(f"{self.name}: an entry is empty, which every URL would match")
+            raise ConfigError(
+                f"{self.name}: domains, words and substrings must not hold empty strings",
+                fix="remove the empty entries",
+            )
 
     def inputs(self) -> list[str]:
         return [self.url_field]

@@ -9,7 +9,8 @@ import polars as pl
 
 from curator_core.sdk import Filter, Verdict, check_range
 from curator_table import SpacedWords, check_segmenter
-from curator_text.filters.rules import check_positive, check_share, share
+from curator_text.checks import check_positive, check_share
+from curator_text.filters.rules import share
 from curator_text.metrics.surface import SURFACE, compile_surface, surface
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from curator_core.sdk import ConfigError
+from curator_text.checks import check_positive
 from curator_text.modifiers.text_modifier import WHITESPACE, TextModifier, replace_all, rewrite_matching
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ class NormalizeNewlines(TextModifier):
     name = "text.normalize_newlines"
 
     def __post_init__(self) -> None:
-        if self.max_newlines < 1:
-            raise ConfigError(f"{self.name}: max_newlines must be at least 1, got {self.max_newlines}")
+        check_positive(self.name, max_newlines=self.max_newlines)
 
     def rewrite(self, texts: pl.Series) -> pl.Series:
         if self.unify:

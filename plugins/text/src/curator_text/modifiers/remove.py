@@ -10,6 +10,7 @@ import polars as pl
 
 from curator_core.sdk import ConfigError
 from curator_table import parse_condition
+from curator_text.checks import check_pattern
 from curator_text.modifiers.text_modifier import (
     WHITESPACE,
     TextModifier,
@@ -18,7 +19,6 @@ from curator_text.modifiers.text_modifier import (
     rewrite_matching,
     rewrite_rows,
 )
-from curator_text.patterns import check_pattern
 
 __all__ = [
     "BOILERPLATE_PHRASES",
@@ -191,7 +191,7 @@ class RemoveLines(TextModifier):
                 f"{self.name}: nothing to remove", fix='give lines, patterns or where, e.g. lines: ["Menu"]'
             )
         if any("\n" in line for line in self.lines):
-            raise ConfigError(f"{self.name}: a line cannot hold a newline", fix="give each line by itself")
+            raise ConfigError(f"{self.name}: a line cannot hold a newline", fix="list each line by itself")
         for pattern in self.patterns:
             check_pattern(self.name, pattern)
         if self.where is not None:
@@ -288,8 +288,9 @@ class RemoveBoilerplate(TextModifier):
     name = "text.remove_boilerplate"
 
     def __post_init__(self) -> None:
-        if not all(self.phrases) or any(phrase != phrase.lower() for phrase in self.phrases):
-            raise ConfigError(f"{self.name}: phrases are given in lower case and are not empty")
+        wrong = [phrase for phrase in self.phrases if not phrase or phrase != phrase.lower()]
+        if wrong:
+            raise ConfigError(f"{self.name}: phrases must be in lower case and not empty, got {wrong[0]!r}")
 
     def rewrite(self, texts: pl.Series) -> pl.Series:
         if self.lorem_ipsum:

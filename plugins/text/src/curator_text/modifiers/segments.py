@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch
+from curator_text.checks import check_positive
 from curator_text.modifiers.text_modifier import with_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class SplitDocuments(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         if not self.separator:
-            raise ConfigError(f"{self.name}: the separator is empty", fix=r'e.g. separator: "\n\n"')
+            raise ConfigError(f"{self.name}: separator must not be empty", fix=r'e.g. separator: "\n\n"')
 
     def inputs(self) -> Columns:
         return [self.text_field]
@@ -105,9 +106,9 @@ class JoinDocuments(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         if self.length_field is not None and self.max_length is None:
-            raise ConfigError(f"{self.name}: length_field is of use only with max_length")
-        if self.max_length is not None and self.max_length < 1:
-            raise ConfigError(f"{self.name}: max_length must be positive, got {self.max_length}")
+            raise ConfigError(f"{self.name}: length_field needs max_length", fix="e.g. max_length: 2000")
+        if self.max_length is not None:
+            check_positive(self.name, max_length=self.max_length)
 
     def inputs(self) -> Columns:
         more = [] if self.length_field is None else [self.length_field]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from curator_core.sdk import ConfigError, ProcessingStage, TableBatch, report
+from curator_text.checks import check_positive
 from curator_text.modifiers.segments import repeat_rows
 from curator_text.modifiers.text_modifier import with_text
 from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
@@ -77,8 +78,9 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         check_ngrams(self.name, ngrams=self.ngrams, min_words=self.min_words)
-        if self.window < 0 or self.max_pieces < 1:
-            raise ConfigError(f"{self.name}: window must not be negative, and max_pieces at least 1")
+        check_positive(self.name, max_pieces=self.max_pieces)
+        if self.window < 0:
+            raise ConfigError(f"{self.name}: window must be at least 0, got {self.window}")
 
     def preflight(self) -> None:
         """Find the benchmark files, so that a missing one ends the run before it starts."""
