@@ -301,9 +301,7 @@ class GopherRepetition(Filter):
     def __post_init__(self) -> None:
         for n in (*self.top_ngrams, *self.repeated_ngrams):
             if n < SMALLEST_N:
-                raise ConfigError(
-                    f"{self.name}: top_ngrams and repeated_ngrams must be for n of at least {SMALLEST_N}, got {n}"
-                )
+                raise ConfigError(f"{self.name}: n-grams have at least {SMALLEST_N} words, got n={n}")
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)
