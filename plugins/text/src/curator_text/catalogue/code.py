@@ -28,7 +28,7 @@ STAGES = (
     StageSpec(
         "alpha",
         target="curator_text.filters.code:Alpha",
-        summary="Drop source files that are data for the most part.",
+        summary="Drop source files that are mostly data.",
         kind="filter",
     ),
     StageSpec(
@@ -40,7 +40,7 @@ STAGES = (
     StageSpec(
         "html_boilerplate",
         target="curator_text.filters.code:HtmlBoilerplate",
-        summary="Drop HTML pages that are markup and scripts for the most part.",
+        summary="Drop HTML pages that are mostly markup and scripts.",
         kind="filter",
     ),
     StageSpec(

@@ -40,13 +40,13 @@ STAGES = (
     StageSpec(
         "numbers",
         target="curator_text.filters.characters:Numbers",
-        summary="Drop documents that are digits for a large part.",
+        summary="Drop documents with too many digits.",
         kind="filter",
     ),
     StageSpec(
         "urls",
         target="curator_text.filters.web_addresses:Urls",
-        summary="Drop documents that are addresses for a large part.",
+        summary="Drop documents that consist largely of web addresses.",
         kind="filter",
     ),
     StageSpec(
@@ -58,7 +58,7 @@ STAGES = (
     StageSpec(
         "white_space",
         target="curator_text.filters.characters:WhiteSpace",
-        summary="Drop documents that are white space for a large part.",
+        summary="Drop documents with too much white space.",
         kind="filter",
     ),
     StageSpec(
@@ -82,7 +82,7 @@ STAGES = (
     StageSpec(
         "ellipsis",
         target="curator_text.filters.lines:Ellipsis",
-        summary="Drop documents in which many lines trail off.",
+        summary="Drop documents in which many lines end with an ellipsis.",
         kind="filter",
     ),
     StageSpec(
@@ -112,25 +112,25 @@ STAGES = (
     StageSpec(
         "repeated_lines_by_char",
         target="curator_text.filters.repetition:RepeatedLinesByChar",
-        summary="Drop documents of which repeated lines make up a large part.",
+        summary="Drop documents that consist largely of repeated lines.",
         kind="filter",
     ),
     StageSpec(
         "repeated_paragraphs_by_char",
         target="curator_text.filters.repetition:RepeatedParagraphsByChar",
-        summary="Drop documents of which repeated paragraphs make up a large part.",
+        summary="Drop documents that consist largely of repeated paragraphs.",
         kind="filter",
     ),
     StageSpec(
         "repeating_top_n_grams",
         target="curator_text.filters.repetition:RepeatingTopNGrams",
-        summary="Drop documents of which one phrase makes up a large part.",
+        summary="Drop documents that consist largely of one phrase.",
         kind="filter",
     ),
     StageSpec(
         "repeating_duplicate_n_grams",
         target="curator_text.filters.repetition:RepeatingDuplicateNGrams",
-        summary="Drop documents of which n-grams that occurred before make up a large part.",
+        summary="Drop documents that consist largely of repeated n-grams.",
         kind="filter",
     ),
     StageSpec(

@@ -22,7 +22,7 @@ STAGES = (
     StageSpec(
         "c4_quality",
         target="curator_text.filters.quality:C4Quality",
-        summary="Cut lines that are not prose, and drop documents of which little is left, by C4's rules.",
+        summary="Cut lines that are not prose, and drop documents with too little left, by C4's rules.",
         kind="filter",
     ),
     StageSpec(

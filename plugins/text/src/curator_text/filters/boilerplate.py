@@ -20,7 +20,7 @@ __all__ = ["BoilerPlateString"]
 
 @dataclass
 class BoilerPlateString(Filter):
-    r"""Keep documents of which at most ``max_share`` of the paragraphs hold a boilerplate phrase.
+    r"""Keep documents in which at most ``max_share`` of the paragraphs hold a boilerplate phrase.
 
     Paragraphs are cut at two newlines. The phrases, of privacy policies, terms of use and cookie banners, are those of
     NeMo Curator's ``BoilerPlateStringFilter`` (:data:`curator_text.metrics.boilerplate_strings.STRINGS`), in any case;

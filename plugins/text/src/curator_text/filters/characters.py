@@ -62,7 +62,7 @@ class Length(Filter):
 
 @dataclass
 class NonAlphaNumeric(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are not alphanumeric.
+    """Keep documents in which at most ``max_share`` of the characters are not alphanumeric.
 
     Alphanumeric are the letters, combining marks and numbers of every script, and the newline and ``? ! , .``; all
     else, spaces included, is not. Characters are code points. On ASCII text the share is that of NeMo Curator's
@@ -98,7 +98,7 @@ class NonAlphaNumeric(Filter):
 
 @dataclass
 class Numbers(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are digits.
+    """Keep documents in which at most ``max_share`` of the characters are digits.
 
     Digits are those of every script (Unicode category Nd). This is NeMo Curator's ``NumbersFilter``. An empty document
     has share one.
@@ -129,7 +129,7 @@ class Numbers(Filter):
 
 @dataclass
 class Parentheses(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are brackets.
+    """Keep documents in which at most ``max_share`` of the characters are brackets.
 
     Brackets are ``( ) { } [ ] ⟨ ⟩``, as in NeMo Curator's ``ParenthesesFilter``: what stands between them does not
     count. An empty document has share one.
@@ -160,7 +160,7 @@ class Parentheses(Filter):
 
 @dataclass
 class WhiteSpace(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are white space.
+    """Keep documents in which at most ``max_share`` of the characters are white space.
 
     White space is space, tab, newline, carriage return and backspace, as in NeMo Curator's ``WhiteSpaceFilter``; that
     at the ends of a document counts. An empty document has share one.
@@ -191,7 +191,7 @@ class WhiteSpace(Filter):
 
 @dataclass
 class Histogram(Filter):
-    r"""Keep documents of which more than ``min_share`` of the characters are common in a language.
+    r"""Keep documents in which more than ``min_share`` of the characters are common in a language.
 
     Which ones are common is read from a file: the first character of each line, most frequent first, up to a line that
     starts with ``last``; what follows is rare. White space at the ends of a document is not common. This is NeMo

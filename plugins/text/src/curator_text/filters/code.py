@@ -36,7 +36,7 @@ _XML_HEADER = "<?xml version="
 
 @dataclass
 class PythonCommentToCode(Filter):
-    r"""Keep Python files of which ``min_share`` to ``max_share`` of the characters are comments and docstrings.
+    r"""Keep Python files in which ``min_share`` to ``max_share`` of the characters are comments and docstrings.
 
     Python's own tokenizer and parser find them, those of the Python that runs this; a file that they refuse, and an
     empty one, has share zero. This is NeMo Curator's ``PythonCommentToCodeFilter``, which raises on an empty file.
@@ -70,7 +70,7 @@ class PythonCommentToCode(Filter):
 
 @dataclass
 class GeneralCommentToCode(Filter):
-    """Keep source files of which ``min_share`` to ``max_share`` of the characters are comments.
+    """Keep source files in which ``min_share`` to ``max_share`` of the characters are comments.
 
     The marks around comments (``//``, ``/* */``, ``#``, ``<!-- -->``) do not count. Comments are found by the rules of
     the ``comment_parser`` package, which NeMo Curator's ``GeneralCommentToCodeFilter`` uses. A file with a comment that
@@ -156,7 +156,7 @@ class NumberOfLinesOfCode(Filter):
 
 @dataclass
 class Alpha(Filter):
-    """Keep files of which at least ``min_share`` of the characters are letters.
+    """Keep files in which at least ``min_share`` of the characters are letters.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's ``AlphaFilter``, after
     StarCoder (Li et al. 2023, section 3.1): it finds tables and tensors in source code. An empty file has share zero;
@@ -219,7 +219,7 @@ class XmlHeader(Filter):
 
 @dataclass
 class HtmlBoilerplate(Filter):
-    """Keep pages of which at least ``min_share`` of the characters are text, with at least ``min_chars`` of it.
+    """Keep pages in which at least ``min_share`` of the characters are text, with at least ``min_chars`` of it.
 
     The text is all that stands outside of tags, comments, scripts and styles, with runs of white space between tags as
     one character. A page with less than ``min_chars`` characters of text has share zero, and so has one that Python's

@@ -20,7 +20,7 @@ __all__ = ["Bullets", "Ellipsis", "Punctuation"]
 
 @dataclass
 class Bullets(Filter):
-    r"""Keep documents of which at most ``max_share`` of the lines start with a bullet.
+    r"""Keep documents in which at most ``max_share`` of the lines start with a bullet.
 
     Blank lines do not count; white space before the bullet is skipped. Bullets are the twelve characters of NeMo
     Curator's ``BulletsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1); hyphens and asterisks are none. A
@@ -52,7 +52,7 @@ class Bullets(Filter):
 
 @dataclass
 class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin is ... here
-    r"""Keep documents of which at most ``max_share`` of the lines end with an ellipsis.
+    r"""Keep documents in which at most ``max_share`` of the lines end with an ellipsis.
 
     Ellipses are ``... … [...] […] (...) -»`` and ``read more`` in any case, as in NeMo Curator's ``EllipsisFilter``,
     after Gopher (Rae et al. 2021, appendix A.1.1). Blank lines do not count, and white space at the end of a line is
@@ -84,7 +84,7 @@ class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin i
 
 @dataclass
 class Punctuation(Filter):
-    r"""Keep documents of which at most ``max_share`` of the lines have no end mark.
+    r"""Keep documents in which at most ``max_share`` of the lines have no end mark.
 
     End marks are ``. ? ! " '`` (C4, Raffel et al. 2020, section 2.2). Blank lines do not count, and white space at the
     end of a line is skipped. This is NeMo Curator's ``PunctuationFilter``. A document without lines has share one; NeMo

@@ -112,7 +112,7 @@ def read_limits(path: str, language: str, extension: str) -> ExtensionLimits:
     """Return the limits for an extension.
 
     Raises:
-        ConfigError: The file cannot be read, lacks a column or knows nothing of the language.
+        ConfigError: The file cannot be read, lacks a column, or has no row for the language.
     """
     wanted = {"c#": "c-sharp", "f#": "f-sharp"}.get(language.lower(), language.lower().replace(" ", "-"))
     try:

@@ -48,8 +48,8 @@ class GopherQuality(Filter):
 
     Args:
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
-            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
-            ``chinese``, ``japanese`` or ``thai`` has put some between them.
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
+            ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
         min_words: Fewest words that are not only punctuation.
         max_words: Most words that are not only punctuation.
         min_mean_word_length: Smallest mean number of characters in those words.
@@ -142,8 +142,8 @@ class FinewebQuality(Filter):
 
     Args:
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
-            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
-            ``chinese``, ``japanese`` or ``thai`` has put some between them.
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
+            ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
         min_ended_lines: Smallest share of lines that end with punctuation.
         allow_no_ended_lines: Whether to keep documents in which no line does.
         line_ends: The characters that end a line; those that end sentences in any script unless given.
@@ -213,7 +213,7 @@ class C4Quality(Filter):
     ['This is a line of prose. It has two sentences.']
 
     Args:
-        words: How sentences are told apart: ``spacy_like`` as spaCy's sentencizer does, behind its English tokenizer,
+        words: How sentences are found: ``spacy_like`` as spaCy's sentencizer does, behind its English tokenizer,
             ``whitespace`` as datatrove does for languages that have no tokenizer.
         remove_citations: Whether to cut out ``[1]``, ``[edit]`` and ``[citation needed]``.
         need_end_mark: Whether to drop lines without an end mark.

@@ -39,7 +39,7 @@ OTHER_SHARE = 0.2
 
 @dataclass
 class RepeatedLines(Filter):
-    r"""Keep documents of which at least ``min_share`` of the lines are different ones.
+    r"""Keep documents in which at least ``min_share`` of the lines are different ones.
 
     Lines are cut at newlines; blank ones do not count, and white space around a line makes it another one. This is NeMo
     Curator's ``RepeatedLinesFilter`` (whose threshold is called ``max_repeated_line_fraction``), after Gopher (Rae et
@@ -71,7 +71,7 @@ class RepeatedLines(Filter):
 
 @dataclass
 class RepeatedLinesByChar(Filter):
-    r"""Keep documents of which at least ``min_share`` of the characters are left without repeated lines.
+    r"""Keep documents in which at least ``min_share`` of the characters are left without repeated lines.
 
     Lines are cut at newlines; blank ones do not count, and white space around a line makes it another one. Newlines
     between them are not counted. This is NeMo Curator's ``RepeatedLinesByCharFilter``, after Gopher (Rae et al. 2021,
@@ -105,7 +105,7 @@ class RepeatedLinesByChar(Filter):
 
 @dataclass
 class RepeatedParagraphs(Filter):
-    r"""Keep documents of which at least ``min_share`` of the paragraphs are different ones.
+    r"""Keep documents in which at least ``min_share`` of the paragraphs are different ones.
 
     Paragraphs are cut at two newlines; blank ones count. This is NeMo Curator's ``RepeatedParagraphsFilter`` (whose
     threshold is called ``max_repeated_paragraphs_ratio``), after Gopher (Rae et al. 2021, table A1).
@@ -136,7 +136,7 @@ class RepeatedParagraphs(Filter):
 
 @dataclass
 class RepeatedParagraphsByChar(Filter):
-    r"""Keep documents of which at least ``min_share`` of the characters are left without repeated paragraphs.
+    r"""Keep documents in which at least ``min_share`` of the characters are left without repeated paragraphs.
 
     Paragraphs are cut at two newlines; blank ones count. Newlines between them are not counted. This is NeMo Curator's
     ``RepeatedParagraphsByCharFilter``, after Gopher (Rae et al. 2021, table A1). A document without characters in
@@ -170,7 +170,7 @@ class RepeatedParagraphsByChar(Filter):
 
 @dataclass
 class RepeatingTopNGrams(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are in the most frequent n-gram.
+    """Keep documents in which at most ``max_share`` of the characters are in the most frequent n-gram.
 
     An n-gram is ``n`` words in a row. The n-gram's words are joined by single spaces and all places where the document
     holds this string count, as in NeMo Curator's ``RepeatingTopNGramsFilter``, after Gopher (Rae et al. 2021, table
@@ -186,8 +186,8 @@ class RepeatingTopNGrams(Filter):
         n: Words in an n-gram.
         max_share: Largest share to keep a document, from 0 to 1; by default that of Gopher for n of 2, 3 and 4, else
             0.2.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -216,7 +216,7 @@ class RepeatingTopNGrams(Filter):
 
 @dataclass
 class RepeatingDuplicateNGrams(Filter):
-    """Keep documents of which at most ``max_share`` of the characters are in n-grams that occurred before.
+    """Keep documents in which at most ``max_share`` of the characters are in n-grams that occurred before.
 
     An n-gram is ``n`` words in a row. Words that belong to several such n-grams count once, and so do the spaces
     between them. This is NeMo Curator's ``RepeatingDuplicateNGramsFilter``, after Gopher (Rae et al. 2021, table A1). A
@@ -230,8 +230,8 @@ class RepeatingDuplicateNGrams(Filter):
     Args:
         n: Words in an n-gram.
         max_share: Largest share to keep a document, from 0 to 1; by default that of Gopher for n of 5 to 10, else 0.2.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -275,8 +275,8 @@ class GopherRepetition(Filter):
 
     Args:
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
-            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter of
-            ``chinese``, ``japanese`` or ``thai`` has put some between them.
+            tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
+            ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
         max_repeated_lines: Largest share of lines that occurred before.
         max_repeated_paragraphs: Largest share of paragraphs that occurred before.
         max_repeated_line_chars: Largest share of characters in lines that occurred before.

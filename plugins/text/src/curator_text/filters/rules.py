@@ -49,7 +49,7 @@ class Rule:
 
 
 def compile_rules(rules: Sequence[Rule]) -> None:
-    """Compile what measuring for some rules needs, if nobody on this machine has done so before."""
+    """Compile the kernels that rules need, once a machine."""
     for group in {group: None for rule in rules for group in rule.groups}:
         group.prepare()
 

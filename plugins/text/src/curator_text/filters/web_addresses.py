@@ -26,7 +26,7 @@ _HOST = r"^\s*(?:(?:[a-z][a-z0-9+.\-]*:)?//)?(?:[^/?#@\s]*@)?(\[[0-9a-f:.]+\]|[^
 
 @dataclass
 class Urls(Filter):
-    r"""Keep documents of which at most ``max_share`` of the characters are in URLs.
+    r"""Keep documents in which at most ``max_share`` of the characters are in URLs.
 
     A URL is ``http://`` or ``https://`` and all that follows of ASCII letters, digits, ``$-_@.&+/:=?#~!*(),`` and
     percent signs with two hexadecimal digits, as in NeMo Curator's ``UrlsFilter``. An empty document has share one.

@@ -33,8 +33,8 @@ class WordCount(Filter):
     Args:
         min_words: Fewest words to keep a document.
         max_words: Most words to keep a document.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -72,8 +72,8 @@ class MeanWordLength(Filter):
     Args:
         min_length: Shortest mean to keep a document.
         max_length: Longest mean to keep a document.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -112,8 +112,8 @@ class LongWord(Filter):
 
     Args:
         max_length: Most characters in a word to keep a document.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -137,7 +137,7 @@ class LongWord(Filter):
 
 @dataclass
 class SymbolsToWords(Filter):
-    """Keep documents of which at most ``max_share`` of the words are symbols.
+    """Keep documents in which at most ``max_share`` of the words are symbols.
 
     A word is a symbol if the number of runs of hash signs in it is more than half its characters (``#``, ``#a#``), or
     if it is one of ``... … [...] […] (...) -»``. This is NeMo Curator's ``SymbolsToWordsFilter``, after Gopher (Rae et
@@ -150,8 +150,8 @@ class SymbolsToWords(Filter):
 
     Args:
         max_share: Largest share of words that are symbols to keep a document, from 0 to 1.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 
@@ -175,7 +175,7 @@ class SymbolsToWords(Filter):
 
 @dataclass
 class WordsWithoutAlphabets(Filter):
-    """Keep documents of which at least ``min_share`` of the words hold a letter.
+    """Keep documents in which at least ``min_share`` of the words hold a letter.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's
     ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words has
@@ -188,8 +188,8 @@ class WordsWithoutAlphabets(Filter):
 
     Args:
         min_share: Smallest share of words with a letter to keep a document, from 0 to 1.
-        words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
-            ``thai`` first.
+        words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
+            inserts spaces first.
         text_field: Column with the text.
     """
 

@@ -69,7 +69,7 @@ class MetricGroup:
         return self._frame(self._texts(batch, text_field).only(wanted)) if known is None else known
 
     def prepare(self) -> None:
-        """Compile what measuring needs, if nobody on this machine has done so before."""
+        """Compile the kernels that measuring needs, once a machine."""
         if not self.compiled:
             return
         from curator_text.kernels.compiling import compile_once

@@ -38,7 +38,7 @@ URL = r"(?i:(?:https?|s?ftps?)://|www\.)[^\s\x1c-\x1f]+"
 class RemoveUrls(TextModifier):
     """Remove everything that begins with ``http://``, ``https://``, ``ftp://`` or ``www.``, up to the next whitespace.
 
-    With default parameters this is NeMo Curator's ``UrlRemover``, which knows no FTP and leaves the beginning of
+    With default parameters this is NeMo Curator's ``UrlRemover``, which ignores FTP and leaves the beginning of
     ``ftp://www.…``: marks that follow an address go with it, and the spaces around it stay.
 
     >>> from curator_text import DocumentBatch

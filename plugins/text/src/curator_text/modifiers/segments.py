@@ -152,8 +152,8 @@ class JoinDocuments(ProcessingStage[TableBatch, TableBatch]):
         )
         # A row without an identity is a document of its own.
         keys = [f"id {name}" for name in self._identity()]
-        lonely = pl.when(pl.any_horizontal(pl.col(keys).is_null())).then(pl.col("row"))
-        segments = segments.with_columns(pl.col("row").first().over([*keys, lonely]).alias("document"))
+        alone = pl.when(pl.any_horizontal(pl.col(keys).is_null())).then(pl.col("row"))
+        segments = segments.with_columns(pl.col("row").first().over([*keys, alone]).alias("document"))
         segments = segments.sort("document", "segment", maintain_order=True, nulls_last=True)
         return segments.with_columns(self._parts(segments))
 

@@ -33,8 +33,8 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
     As for GPT-3 (Brown et al. 2020, appendix C) and NeMo Curator's former ``TaskDecontamination``: 200 characters to
     either side go too, and on to the end of the sentence; each piece that is left becomes a row of its own; pieces of
-    less than 200 characters go, and so does a document that falls into more than ten pieces. Which n-grams count is
-    said at ``text.decontaminate``.
+    less than 200 characters go, and so does a document that falls into more than ten pieces. See
+    ``text.decontaminate`` for which n-grams count.
 
     >>> import tempfile, pathlib
     >>> from curator_text import DocumentBatch
