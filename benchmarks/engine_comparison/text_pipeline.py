@@ -7,10 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from curator_table import ReadJsonl, WriteJsonl
-from curator_text.filters.mean_word_length import MeanWordLength
-from curator_text.filters.non_alpha_numeric import NonAlphaNumeric
-from curator_text.filters.word_count import WordCount
-from curator_text.modifiers.normalize import Normalize
+from curator_text import MeanWordLength, NonAlphaNumeric, Normalize, WordCount
 
 if TYPE_CHECKING:
     from pathlib import Path

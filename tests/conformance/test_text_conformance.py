@@ -14,10 +14,9 @@ from curator_devkit.testing import Example, parametrize_with_checks
 from curator_devkit.testing.example import AWKWARD_TEXTS
 from curator_text import GeneralCommentToCode, Histogram, PerExtension, plugin
 from curator_text.batch import DocumentBatch
+from curator_text.filters.characters import Length
 from curator_text.filters.heuristics import Heuristics
-from curator_text.filters.length import Length
-from curator_text.filters.regex import Regex
-from curator_text.filters.substring import Substring
+from curator_text.filters.patterns import Regex, Substring
 from curator_text.filters.word_blocklist import WordBlocklist
 from curator_text.llm.llm import Llm
 from curator_text.models.classify import Classify
@@ -30,8 +29,8 @@ from curator_text.models.token_count import TokenCount
 from curator_text.models.tokenize import Tokenize
 from curator_text.models.tokenizer_fertility import TokenizerFertility
 from curator_text.modifiers.fasttext_label import FasttextLabel
-from curator_text.modifiers.join_documents import JoinDocuments
-from curator_text.modifiers.remove_lines import RemoveLines
+from curator_text.modifiers.remove import RemoveLines
+from curator_text.modifiers.segments import JoinDocuments
 from curator_text.privacy.count_contamination import CountContamination
 from curator_text.privacy.decontaminate import Decontaminate
 from curator_text.privacy.remove_contamination import RemoveContamination

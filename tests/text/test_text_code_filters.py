@@ -19,7 +19,7 @@ from curator_text import DocumentBatch
 from curator_text.code.html_text import text_length, text_share
 from curator_text.code.python_comments import comment_share
 from curator_text.filters.per_extension import ExtensionLimits, read_limits
-from curator_text.metrics.code_comments import FAMILIES, code_comments
+from curator_text.metrics.code import FAMILIES, code_comments
 from curator_text.metrics.text_bytes import text_bytes
 from tests.support import nemo_oracle as oracle
 
@@ -294,7 +294,7 @@ def test_limits_per_extension(table):
 
 @given(texts=st.lists(st.text(st.sampled_from("aé中1\n \u0345")) | st.text(max_size=20), min_size=1))
 def test_lines_and_letters_of_code(texts):
-    from curator_text.metrics.code_lines import CODE_LINES
+    from curator_text.metrics.code import CODE_LINES
 
     texts = [text for text in texts if text.isascii() or set(text) <= set("aé中1\n \u0345")]
     found = CODE_LINES.measure(text_bytes(DocumentBatch(data=pa.table({"t": pa.array(texts, pa.string())})).text("t")))
@@ -329,7 +329,7 @@ def test_histogram(tmp_path):
 
 @given(texts=st.lists(st.text(st.sampled_from("ab \n\u3000é中\x1cz")), min_size=1, max_size=10))
 def test_known_characters_are_those_between_white_space(texts):
-    from curator_text.metrics.known_characters import known_characters
+    from curator_text.metrics.surface import known_characters
 
     known = set("ab é\u3000\n")
     batch = DocumentBatch(data=pa.table({"t": pa.array(texts, pa.string())}))

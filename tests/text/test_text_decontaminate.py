@@ -115,7 +115,7 @@ def test_benchmarks_can_be_named_and_fields_chosen(benchmarks):
     (benchmarks / "odd.xyz").write_text("x")
     with pytest.raises(ConfigError, match="extension that is not known"):
         Decontaminate(str(benchmarks / "odd.xyz")).preflight()
-    with pytest.raises(ConfigError, match="must be from 1 to"):
+    with pytest.raises(ConfigError, match="must be between 1 and"):
         Decontaminate(str(benchmarks), ngrams=5)
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from curator_core import TableBatch
 from curator_text.kernels import blocks
 from curator_text.kernels import characters as kinds
-from curator_text.metrics.gopher_ngrams import gopher_ngrams
-from curator_text.metrics.line_counts import line_counts
+from curator_text.metrics.lines import line_counts
+from curator_text.metrics.ngrams import gopher_ngrams
 from curator_text.metrics.word_counts import word_counts
 from tests.support import quality_oracle as oracle
 from tests.support import spacy_oracle

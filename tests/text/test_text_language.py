@@ -105,7 +105,7 @@ def test_a_column_that_is_there_is_not_replaced_unless_asked_for(tmp_path, colum
 
 
 def test_another_model_by_its_path(tmp_path):
-    from curator_text.language.fasttext_labels import packaged_model
+    from curator_text.language.labels import packaged_model
 
     shutil.copy(packaged_model(), tmp_path / "mine.ftz")
     assert label([TEXTS["de"]], model=str(tmp_path / "mine.ftz"))[0][0]["language"] == "de"

@@ -25,7 +25,7 @@ from curator_text import (
     Slice,
     SplitDocuments,
 )
-from curator_text.modifiers.remove_boilerplate import BOILERPLATE_PHRASES
+from curator_text.modifiers.remove import BOILERPLATE_PHRASES
 
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
 MESSY = st.text(st.sampled_from('ab \t\n\r\x0b\x1c\x1f\x85\u2028\u00a0\u3000\u200b\ufeff"*_`#[]()<>&;.:/\x00'))

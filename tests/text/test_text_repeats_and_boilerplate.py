@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from curator_text.metrics.boilerplate_strings import BOILERPLATE, PLACEHOLDER, STRINGS
-from curator_text.metrics.repeats import REPEATS
+from curator_text.metrics.lines import REPEATS
 
 
 def test_documents_may_have_more_lines_than_there_is_room_for_at_first():

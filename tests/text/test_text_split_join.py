@@ -74,7 +74,7 @@ def test_joining_counts_what_it_is_told_and_skips_nulls():
         {"id": None, "text": "x", "tokens": 1},
         {"id": None, "text": "y", "tokens": 1},
     ]
-    with pytest.raises(ConfigError, match="only with max_length"):
+    with pytest.raises(ConfigError, match="length_field needs max_length"):
         JoinDocuments(length_field="tokens")
 
 

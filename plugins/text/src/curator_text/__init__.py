@@ -31,48 +31,45 @@ if TYPE_CHECKING:
     from curator_text.batch import DocumentBatch
     from curator_text.extraction.extract_html import ExtractHtml
     from curator_text.extraction.html_to_text import HtmlToText
-    from curator_text.filters.alpha import Alpha
-    from curator_text.filters.boiler_plate_string import BoilerPlateString
-    from curator_text.filters.bullets import Bullets
-    from curator_text.filters.c4_quality import C4Quality
-    from curator_text.filters.common_english_words import CommonEnglishWords
-    from curator_text.filters.ellipsis import Ellipsis  # noqa: A004 - named after NeMo Curator's filter
-    from curator_text.filters.fineweb_quality import FinewebQuality
-    from curator_text.filters.general_comment_to_code import GeneralCommentToCode
-    from curator_text.filters.gopher_quality import GopherQuality
-    from curator_text.filters.gopher_repetition import GopherRepetition
+    from curator_text.filters.boilerplate import BoilerPlateString
+    from curator_text.filters.characters import Histogram, Length, NonAlphaNumeric, Numbers, Parentheses, WhiteSpace
+    from curator_text.filters.code import (
+        Alpha,
+        GeneralCommentToCode,
+        HtmlBoilerplate,
+        NumberOfLinesOfCode,
+        PythonCommentToCode,
+        XmlHeader,
+    )
     from curator_text.filters.heuristics import Heuristics
-    from curator_text.filters.histogram import Histogram
-    from curator_text.filters.html_boilerplate import HtmlBoilerplate
-    from curator_text.filters.length import Length
-    from curator_text.filters.long_word import LongWord
-    from curator_text.filters.mean_word_length import MeanWordLength
-    from curator_text.filters.non_alpha_numeric import NonAlphaNumeric
-    from curator_text.filters.number_of_lines_of_code import NumberOfLinesOfCode
-    from curator_text.filters.numbers import Numbers
-    from curator_text.filters.parentheses import Parentheses
+    from curator_text.filters.lines import (
+        Bullets,
+        Ellipsis,  # noqa: A004 - the name that people know
+        Punctuation,
+    )
+    from curator_text.filters.patterns import Regex, Substring
     from curator_text.filters.per_extension import PerExtension
-    from curator_text.filters.pornographic_urls import PornographicUrls
-    from curator_text.filters.punctuation import Punctuation
-    from curator_text.filters.python_comment_to_code import PythonCommentToCode
-    from curator_text.filters.regex import Regex
-    from curator_text.filters.repeated_lines import RepeatedLines
-    from curator_text.filters.repeated_lines_by_char import RepeatedLinesByChar
-    from curator_text.filters.repeated_paragraphs import RepeatedParagraphs
-    from curator_text.filters.repeated_paragraphs_by_char import RepeatedParagraphsByChar
-    from curator_text.filters.repeating_duplicate_n_grams import RepeatingDuplicateNGrams
-    from curator_text.filters.repeating_top_n_grams import RepeatingTopNGrams
-    from curator_text.filters.substring import Substring
-    from curator_text.filters.symbols_to_words import SymbolsToWords
-    from curator_text.filters.url_blocklist import UrlBlocklist
-    from curator_text.filters.urls import Urls
-    from curator_text.filters.white_space import WhiteSpace
+    from curator_text.filters.quality import C4Quality, FinewebQuality, GopherQuality
+    from curator_text.filters.repetition import (
+        GopherRepetition,
+        RepeatedLines,
+        RepeatedLinesByChar,
+        RepeatedParagraphs,
+        RepeatedParagraphsByChar,
+        RepeatingDuplicateNGrams,
+        RepeatingTopNGrams,
+    )
+    from curator_text.filters.web_addresses import PornographicUrls, UrlBlocklist, Urls
     from curator_text.filters.word_blocklist import WordBlocklist
-    from curator_text.filters.word_count import WordCount
-    from curator_text.filters.words_without_alphabets import WordsWithoutAlphabets
-    from curator_text.filters.xml_header import XmlHeader
-    from curator_text.language.fast_text_lang_id import FastTextLangId
-    from curator_text.language.language_id import LanguageId
+    from curator_text.filters.words import (
+        CommonEnglishWords,
+        LongWord,
+        MeanWordLength,
+        SymbolsToWords,
+        WordCount,
+        WordsWithoutAlphabets,
+    )
+    from curator_text.language.language_id import FastTextLangId, LanguageId
     from curator_text.llm.llm import Llm
     from curator_text.models.classify import Classify
     from curator_text.models.count_tokens import CountTokens
@@ -85,17 +82,16 @@ if TYPE_CHECKING:
     from curator_text.models.tokenizer_fertility import TokenizerFertility
     from curator_text.modifiers.fasttext_label import FasttextLabel
     from curator_text.modifiers.fix_unicode import FixUnicode
-    from curator_text.modifiers.join_documents import JoinDocuments
-    from curator_text.modifiers.normalize import Normalize
-    from curator_text.modifiers.normalize_newlines import NormalizeNewlines
-    from curator_text.modifiers.normalize_whitespace import NormalizeWhitespace
-    from curator_text.modifiers.remove_boilerplate import RemoveBoilerplate
-    from curator_text.modifiers.remove_lines import RemoveLines
-    from curator_text.modifiers.remove_markdown import RemoveMarkdown
-    from curator_text.modifiers.remove_quotation import RemoveQuotation
-    from curator_text.modifiers.remove_urls import RemoveUrls
+    from curator_text.modifiers.normalize import Normalize, NormalizeNewlines, NormalizeWhitespace
+    from curator_text.modifiers.remove import (
+        RemoveBoilerplate,
+        RemoveLines,
+        RemoveMarkdown,
+        RemoveQuotation,
+        RemoveUrls,
+    )
+    from curator_text.modifiers.segments import JoinDocuments, SplitDocuments
     from curator_text.modifiers.slice import Slice
-    from curator_text.modifiers.split_documents import SplitDocuments
     from curator_text.privacy.count_contamination import CountContamination
     from curator_text.privacy.decontaminate import Decontaminate
     from curator_text.privacy.redact_pii import RedactPii

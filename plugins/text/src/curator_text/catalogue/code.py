@@ -9,38 +9,38 @@ __all__ = ["STAGES"]
 STAGES = (
     StageSpec(
         "python_comment_to_code",
-        target="curator_text.filters.python_comment_to_code:PythonCommentToCode",
+        target="curator_text.filters.code:PythonCommentToCode",
         summary="Drop Python files with too few or too many comments.",
         kind="filter",
     ),
     StageSpec(
         "general_comment_to_code",
-        target="curator_text.filters.general_comment_to_code:GeneralCommentToCode",
+        target="curator_text.filters.code:GeneralCommentToCode",
         summary="Drop source files of many languages with too few or too many comments.",
         kind="filter",
     ),
     StageSpec(
         "number_of_lines_of_code",
-        target="curator_text.filters.number_of_lines_of_code:NumberOfLinesOfCode",
+        target="curator_text.filters.code:NumberOfLinesOfCode",
         summary="Drop source files with too few or too many lines.",
         kind="filter",
     ),
     StageSpec(
         "alpha",
-        target="curator_text.filters.alpha:Alpha",
-        summary="Drop source files that are data for the most part.",
+        target="curator_text.filters.code:Alpha",
+        summary="Drop source files that are mostly data.",
         kind="filter",
     ),
     StageSpec(
         "xml_header",
-        target="curator_text.filters.xml_header:XmlHeader",
+        target="curator_text.filters.code:XmlHeader",
         summary="Drop files that are XML, whatever their name says.",
         kind="filter",
     ),
     StageSpec(
         "html_boilerplate",
-        target="curator_text.filters.html_boilerplate:HtmlBoilerplate",
-        summary="Drop HTML pages that are markup and scripts for the most part.",
+        target="curator_text.filters.code:HtmlBoilerplate",
+        summary="Drop HTML pages that are mostly markup and scripts.",
         kind="filter",
     ),
     StageSpec(

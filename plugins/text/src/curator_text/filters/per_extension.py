@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_core.sdk import ConfigError
-from curator_text.filters.rule_filter import Rule, RuleFilter
-from curator_text.filters.share import share
-from curator_text.metrics.code_lines import CODE_LINES
+from curator_core.sdk import ConfigError, Filter, Verdict
+from curator_text.filters.rules import share
+from curator_text.metrics.code import CODE_LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from curator_core.sdk import NodeInfo, TableBatch
 
 __all__ = ["ExtensionLimits", "PerExtension", "read_limits"]
 
@@ -41,7 +41,7 @@ class ExtensionLimits:
 
 
 @dataclass
-class PerExtension(RuleFilter):
+class PerExtension(Filter):
     r"""Keep source files that meet the limits for their language and extension.
 
     The limits are those of a CSV file with the columns ``language``, ``extension``, ``Include`` (1 or 0),
@@ -72,39 +72,47 @@ class PerExtension(RuleFilter):
     language: str
     extension: str
     metadata_file: str
+    text_field: str = "text"
 
     name = "text.per_extension"
 
-    def __post_init__(self) -> None:
-        self._limits: ExtensionLimits | None = None
+    def preflight(self) -> None:
+        """Read the limits, so that a missing file ends the run before it starts."""
+        _ = self._limits
 
-    def score(self) -> pl.Expr:
-        return pl.any_horizontal(rule.applies for rule in self.rules()).not_().cast(pl.Int64)
+    def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
+        CODE_LINES.prepare()
 
-    def rules(self) -> Sequence[Rule]:
-        if self._limits is None:
-            self._limits = read_limits(self.metadata_file, self.language, self.extension)
+    def judge(self, batch: TableBatch) -> Verdict:
+        reasons = CODE_LINES.of(batch, self.text_field).select(**self._checks())
+        is_kept = pl.when(pl.first().is_not_null()).then(~pl.any_horizontal(pl.all())).cast(pl.Int64)
+        return Verdict(reasons.select(kept=is_kept)["kept"], reasons.to_dict())
+
+    def _checks(self) -> dict[str, pl.Expr]:
+        """Return, for each reason, which files to drop."""
         limits = self._limits
-        checks: list[tuple[str, pl.Expr]] = [
-            ("extension_not_included", pl.lit(not limits.include) & (pl.col("lines") > 0))
-        ]
+        checks = {"extension_not_included": pl.lit(not limits.include) & (pl.col("lines") > 0)}
         if limits.max_line_chars:
             mean = (pl.col("chars") + 1) / pl.col("lines") - 1
-            checks.append(("line_too_long", pl.col("longest_line") > limits.max_line_chars))
-            checks.append(("mean_line_too_long", mean > MAX_MEAN_LINE))
+            checks["line_too_long"] = pl.col("longest_line") > limits.max_line_chars
+            checks["mean_line_too_long"] = mean > MAX_MEAN_LINE
         if limits.min_alphanumeric_share:
             found = share("ascii_content_chars", "chars", of_nothing=1.0)
-            checks.append(("too_few_alphanumeric", found < limits.min_alphanumeric_share))
+            checks["too_few_alphanumeric"] = found < limits.min_alphanumeric_share
         if limits.min_letter_share:
-            checks.append(("too_few_letters", pl.col("letters") < limits.min_letter_share * pl.col("chars")))
-        return [Rule(reason, CODE_LINES, applies) for reason, applies in checks]
+            checks["too_few_letters"] = pl.col("letters") < limits.min_letter_share * pl.col("chars")
+        return checks
+
+    @cached_property
+    def _limits(self) -> ExtensionLimits:
+        return read_limits(self.metadata_file, self.language, self.extension)
 
 
 def read_limits(path: str, language: str, extension: str) -> ExtensionLimits:
     """Return the limits for an extension.
 
     Raises:
-        ConfigError: The file cannot be read, lacks a column or knows nothing of the language.
+        ConfigError: The file cannot be read, lacks a column, or has no row for the language.
     """
     wanted = {"c#": "c-sharp", "f#": "f-sharp"}.get(language.lower(), language.lower().replace(" ", "-"))
     try:
@@ -112,7 +120,9 @@ def read_limits(path: str, language: str, extension: str) -> ExtensionLimits:
             rows = [row for row in csv.DictReader(file) if row["language"] == wanted]
             found = [_limits_of(row) for row in rows if row["extension"] == extension]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigError(f"text.per_extension: cannot read {path}: {error}") from error
+        raise ConfigError(
+            f"text.per_extension: cannot read {path}: {error}", fix="name a CSV file with limits"
+        ) from error
     except KeyError as error:
         raise ConfigError(f"text.per_extension: {path} has no column {error}") from error
     if not rows:

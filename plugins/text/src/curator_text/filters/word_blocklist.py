@@ -39,8 +39,8 @@ class _Words:
 class WordBlocklist(Filter):
     """Drop documents with words from a list, which you supply: one that is common in one community offends in another.
 
-    The defaults are the bad-words rule of C4 (Raffel et al. 2020, section 2.2): a document goes for a single listed
-    word. Words are found whole and in any case; an entry of several words is found with any marks or spaces between.
+    The defaults are the bad-words rule of C4 (Raffel et al. 2020, section 2.2): one listed word drops a document.
+    Words are found whole and in any case; an entry of several words is found with any marks or spaces between.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["Damn, he said.", "The damned river", "clean"]})

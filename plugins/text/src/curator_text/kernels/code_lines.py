@@ -27,7 +27,7 @@ def code_line_counts(
     is_content: NDArray[np.bool_],
     counts: NDArray[np.int64],
 ) -> None:
-    """Fill one column of ``counts`` for every file: see :mod:`curator_text.metrics.code_lines`.
+    """Fill one column of ``counts`` for every file: see :mod:`curator_text.metrics.code`.
 
     Args:
         data: UTF-8 bytes of the files.

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, MissingPackageError, Verdict
-from curator_text.language.fasttext_labels import label_texts, load_model, packaged_model
+from curator_text.checks import check_positive, check_share
+from curator_text.language.labels import cld2_labels, fasttext_labels, load_model, packaged_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curator_core.sdk import Columns, NodeInfo, TableBatch, WorkerInfo
+    from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
-__all__ = ["LanguageId"]
+__all__ = ["FastTextLangId", "LanguageId"]
 
 UNDETERMINED = "und"
 """ISO 639-2 for text that is in no language; here, text without a letter."""
@@ -71,14 +72,13 @@ class LanguageId(Filter):
     name = "text.language_id"
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.min_score <= 1.0:
-            raise ConfigError(f"stage {self.name!r}: min_score={self.min_score}", fix="use a number from 0 to 1")
-        if self.max_chars is not None and self.max_chars < 1:
-            raise ConfigError(f"stage {self.name!r}: max_chars={self.max_chars}", fix="use at least 1, or null")
+        check_share(self.name, min_score=self.min_score)
+        if self.max_chars is not None:
+            check_positive(self.name, max_chars=self.max_chars)
         if self.keep is not None and not self.keep:
-            raise ConfigError(f"stage {self.name!r}: keep is empty", fix="name a language, or leave keep out")
+            raise ConfigError(f"{self.name}: keep is empty", fix="name a language, or leave keep out")
         if self.model is not None and self.backend != "fasttext":
-            raise ConfigError(f"stage {self.name!r}: {self.backend} takes no model", fix="leave model out")
+            raise ConfigError(f"{self.name}: the backend {self.backend} takes no model", fix="leave model out")
 
     def outputs(self) -> Columns:
         return [self.language_field, self.score_field, *(self.tag_columns if self.tag else ())]
@@ -101,9 +101,6 @@ class LanguageId(Filter):
         else:
             load_model(self.model or packaged_model())
         return None
-
-    def setup_on_node(self, node: NodeInfo) -> None:
-        """Nothing to prepare: the weights come with a package."""
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         """Load the model, once a process."""
@@ -129,11 +126,9 @@ class LanguageId(Filter):
         written = cut.str.contains(r"\p{L}").fill_null(value=False)
         lines = cut.filter(written).str.replace_all("\n", " ", literal=True).to_list()
         if self.backend == "cld2":
-            from curator_text.language.cld2_labels import cld2_label_texts
-
-            labels, scores = cld2_label_texts(lines)
+            labels, scores = cld2_labels(lines)
         else:
-            labels, scores = label_texts(load_model(self.model or packaged_model()), lines)
+            labels, scores = fasttext_labels(load_model(self.model or packaged_model()), lines)
         row = written.cum_sum() - 1  # of each text with letters, its place among the labels
         label_of = pl.when(written).then(row)
         texts_there = pl.when(texts.is_not_null())
@@ -143,3 +138,36 @@ class LanguageId(Filter):
             language=texts_there.then(language.fill_null(UNDETERMINED)), score=texts_there.then(score.fill_null(0.0))
         )
         return frame["language"], frame["score"]
+
+
+@dataclass
+class FastTextLangId(LanguageId):
+    """Drop documents whose language is not clear: NeMo Curator's ``FastTextLangId``, with its default of 0.3.
+
+    It is :class:`~curator_text.LanguageId`, which has the same parameters and drops nothing by itself, with that
+    score to begin with and, as there, a look at all of a document.
+
+    >>> from curator_text import DocumentBatch
+    >>> texts = ["The weather is fine and the mountains are high.", "12 + 30 = 42"]
+    >>> FastTextLangId().process(DocumentBatch(data={"text": texts})).data["language"].to_pylist()
+    ['en']
+
+    Args:
+        keep: Languages to keep; all, where None.
+        min_score: Keep only documents with at least this score.
+        max_chars: Characters of a document to look at; None for all.
+        backend: ``fasttext`` (lid.176), or ``cld2`` (faster, less accurate; needs the extra ``cld2``).
+        model: A fastText model in place of the packaged lid.176; its labels are the languages.
+        text_field: Column with the text.
+        language_field: Column for the language.
+        score_field: Column for the score.
+        overwrite: Replace columns of those names; else one that is there is an error.
+        tag: Keep all rows and add a score and a reason column instead.
+        invert: Drop what would be kept and keep what would be dropped.
+        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
+    """
+
+    min_score: float = field(default=0.3, kw_only=True)
+    max_chars: int | None = field(default=None, kw_only=True)
+
+    name = "text.fast_text_lang_id"

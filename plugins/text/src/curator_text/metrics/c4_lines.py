@@ -151,7 +151,7 @@ def _sentences(
 
 
 def prepare() -> None:
-    """Compile what editing needs, if nobody on this machine has done so before."""
+    """Compile the kernels that editing needs, once a machine."""
     from curator_text.kernels.compiling import compile_once
 
     compile_once("c4_lines", _compile)

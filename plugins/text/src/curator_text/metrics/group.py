@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricGroup"]
 
-
 _EXAMPLE = "An example, which every kernel is called with once.\n"
 
 
@@ -52,6 +51,10 @@ class MetricGroup:
         """Return the metrics of a batch's documents, one column each, null where the text is null."""
         return derived(batch.data, text_field, self.name, lambda: self._of_pieces(batch, text_field))
 
+    def score(self, batch: TableBatch, text_field: str, expression: pl.Expr) -> pl.Series:
+        """Return one number per document: an expression over the metrics, null where the text is null."""
+        return self.of(batch, text_field).select(expression).to_series()
+
     def of_rows(self, batch: TableBatch, text_field: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
         """Return the metrics of some documents of a batch; what the frame says of the others means nothing.
 
@@ -66,13 +69,13 @@ class MetricGroup:
         return self._frame(self._texts(batch, text_field).only(wanted)) if known is None else known
 
     def prepare(self) -> None:
-        """Compile what measuring needs, if nobody on this machine has done so before."""
+        """Compile the kernels that measuring needs, once a machine."""
         if not self.compiled:
             return
         from curator_text.kernels.compiling import compile_once
 
-        module = self.measure.__module__.rpartition(".")[2]
-        compile_once(module, lambda: self.measure(text_bytes(pl.Series([_EXAMPLE]))))
+        function = f"{self.measure.__module__}.{self.measure.__qualname__}"
+        compile_once(function, lambda: self.measure(text_bytes(pl.Series([_EXAMPLE]))))
 
     def of_texts(self, texts: pl.Series) -> pl.DataFrame:
         """Measure a string column."""

@@ -31,7 +31,7 @@ class TextBytes(ColumnBytes):
     """The documents of a column; the first begins at zero, and nothing can be written to.
 
     Args:
-        rows: Numbers of the documents to measure; None for all. Nobody looks at what is returned for the others.
+        rows: Numbers of the documents to measure; None for all. What is returned for the others is not used.
     """
 
     rows: NDArray[np.int64] | None = None
@@ -47,7 +47,7 @@ class TextBytes(ColumnBytes):
         return read_only(np.arange(self.num_documents, dtype=np.int64)) if self.rows is None else self.rows
 
     def only(self, wanted: NDArray[np.bool_]) -> TextBytes:
-        """Return the same documents, of which only some are to be measured."""
+        """Return the same documents, with only some to be measured."""
         return replace(self, rows=read_only(np.flatnonzero(wanted)))
 
     def series(self) -> pl.Series:

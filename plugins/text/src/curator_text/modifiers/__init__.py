@@ -1,1 +1,1 @@
-"""Stages that change documents, one idea a file."""
+"""Stages that change documents, one family a file."""

@@ -35,7 +35,7 @@ class FasttextLabel(TextModifier):
     def __post_init__(self) -> None:
         if not self.label or any(each.isspace() for each in self.label):
             raise ConfigError(
-                f"{self.name}: a label has at least one character and no spaces, got {self.label!r}",
+                f"{self.name}: label must have at least one character and no spaces, got {self.label!r}",
                 fix="e.g. label: __label__good",
             )
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Literal
 
-from curator_core.sdk import ProcessingStage, TableBatch
-from curator_text.modifiers.text_column import rewrite_matching, with_text
+from curator_text.checks import check_positive
+from curator_text.modifiers.text_modifier import WHITESPACE, TextModifier, replace_all, rewrite_matching
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from curator_core.sdk import Columns
-
-__all__ = ["NOT_SURELY_NFC", "Normalize"]
+__all__ = ["NOT_SURELY_NFC", "Normalize", "NormalizeNewlines", "NormalizeWhitespace"]
 
 SILENT_CONTROLS = r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
 """Control characters (Unicode Cc) that are not whitespace, so that removing them never joins two words."""
@@ -36,7 +34,7 @@ NOT_SURELY_NFC = (
 
 
 @dataclass
-class Normalize(ProcessingStage[TableBatch, TableBatch]):
+class Normalize(TextModifier):
     r"""Bring text into one form, without touching what it says; applying it twice changes nothing.
 
     The words (``str.split()``) stay the same, except that control characters inside them vanish and letters are
@@ -63,34 +61,29 @@ class Normalize(ProcessingStage[TableBatch, TableBatch]):
     spaces: bool = True
     trailing_space: bool = True
     blank_lines: bool = True
-    text_field: str = "text"
 
     name = "text.normalize"
-    thread_safe: ClassVar[bool] = True
-    row_wise: ClassVar[bool] = True
 
-    def inputs(self) -> Columns:
-        return [self.text_field]
-
-    def process(self, task: TableBatch) -> TableBatch:
-        text = task.text(self.text_field)
+    def rewrite(self, texts: pl.Series) -> pl.Series:
         # Each step leaves nothing for the ones before it to do, which is what makes the whole idempotent.
         if self.control_characters and self.nfc:
-            text = rewrite_matching(text, f"{CONTROLS}|{NOT_SURELY_NFC}", lambda rows: _compose(_remove_controls(rows)))
+            texts = rewrite_matching(
+                texts, f"{CONTROLS}|{NOT_SURELY_NFC}", lambda rows: _compose(_remove_controls(rows))
+            )
         elif self.control_characters:
-            text = rewrite_matching(text, CONTROLS, _remove_controls)
+            texts = rewrite_matching(texts, CONTROLS, _remove_controls)
         elif self.nfc:
-            text = rewrite_matching(text, NOT_SURELY_NFC, _compose)
+            texts = rewrite_matching(texts, NOT_SURELY_NFC, _compose)
         if self.newlines:
-            text = rewrite_matching(text, LINE_ENDS, lambda rows: rows.str.replace_all(LINE_ENDS, "\n"))
+            texts = replace_all(texts, LINE_ENDS, "\n")
         if self.spaces:
-            text = rewrite_matching(text, r"[ \t]{2}", lambda rows: rows.str.replace_all(r"[ \t]{2,}", " "))
+            texts = rewrite_matching(texts, r"[ \t]{2}", lambda rows: rows.str.replace_all(r"[ \t]{2,}", " "))
         if self.trailing_space:
-            text = rewrite_matching(text, r"[ \t]\n", lambda rows: rows.str.replace_all(r"[ \t]+\n", "\n"))
-            text = text.str.strip_chars_end(" \t\n")
+            texts = rewrite_matching(texts, r"[ \t]\n", lambda rows: rows.str.replace_all(r"[ \t]+\n", "\n"))
+            texts = texts.str.strip_chars_end(" \t\n")
         if self.blank_lines:
-            text = rewrite_matching(text, r"\n{3}", lambda rows: rows.str.replace_all(r"\n{3,}", "\n\n"))
-        return with_text(task, self.text_field, text)
+            texts = rewrite_matching(texts, r"\n{3}", lambda rows: rows.str.replace_all(r"\n{3,}", "\n\n"))
+        return texts
 
 
 def _remove_controls(texts: pl.Series) -> pl.Series:
@@ -99,3 +92,86 @@ def _remove_controls(texts: pl.Series) -> pl.Series:
 
 def _compose(texts: pl.Series) -> pl.Series:
     return texts.str.normalize("NFC")
+
+
+@dataclass
+class NormalizeNewlines(TextModifier):
+    r"""Turn three or more newlines in a row into two, ``\n`` and ``\r\n`` alike; applying it twice changes nothing.
+
+    With default parameters this is NeMo Curator's ``NewlineNormalizer``.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["one\n\n\n\ntwo", "one\r\n\r\n\r\ntwo"]})
+    >>> NormalizeNewlines().process(batch).data["text"].to_pylist()
+    ['one\n\ntwo', 'one\r\n\r\ntwo']
+
+    Args:
+        max_newlines: Longest run to leave.
+        unify: First turn every kind of line end (CR LF, CR, form feed, U+2028, …) into a newline.
+        text_field: Column with the text.
+    """
+
+    max_newlines: int = 2
+    unify: bool = False
+
+    name = "text.normalize_newlines"
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, max_newlines=self.max_newlines)
+
+    def rewrite(self, texts: pl.Series) -> pl.Series:
+        if self.unify:
+            texts = replace_all(texts, LINE_ENDS, "\n")
+        for end, shown in (("\n", r"\n"), ("\r\n", r"(?:\r\n)")):
+            run = f"{shown}{{{self.max_newlines + 1},}}"
+            short = end * self.max_newlines
+            texts = replace_all(texts, run, short)
+        return texts
+
+
+_OTHER_SPACES = r"\t\x1f\x{a0}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}"
+"""Inside a character class: the whitespace of ``str.isspace`` that does not end a line, but for the space itself."""
+_LINE_ENDS = r"\n\r\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}"
+_ZERO_WIDTH = r"[\x{200b}\x{2060}\x{feff}]"
+"""Zero width space, word joiner, byte order mark; not the joiners, which Persian, Hindi and emoji need."""
+
+
+@dataclass
+class NormalizeWhitespace(TextModifier):
+    r"""Turn every run of spaces, of whatever kind, into one space; applying it twice changes nothing.
+
+    Tabs, no-break and ideographic spaces are spaces. Spaces beside a line end and at either end of the document go.
+    The words (``str.split()``) stay the same, unless ``zero_width`` joins some.
+
+    >>> from curator_text import DocumentBatch
+    >>> batch = DocumentBatch(data={"text": ["  one\u00a0\u00a0two \n\tthree\n"]})
+    >>> NormalizeWhitespace().process(batch).data["text"].to_pylist()
+    ['one two\nthree']
+    >>> NormalizeWhitespace(newlines="space").process(batch).data["text"].to_pylist()
+    ['one two three']
+
+    Args:
+        newlines: ``keep`` line ends as they are, or turn them into a ``space`` like other whitespace.
+        strip: Remove whitespace at both ends of the document.
+        zero_width: Remove zero width spaces, word joiners and byte order marks.
+        text_field: Column with the text.
+    """
+
+    newlines: Literal["keep", "space"] = "keep"
+    strip: bool = True
+    zero_width: bool = False
+
+    name = "text.normalize_whitespace"
+
+    def rewrite(self, texts: pl.Series) -> pl.Series:
+        if self.zero_width:
+            texts = replace_all(texts, _ZERO_WIDTH, "")
+        # Plain spaces are left out of the first search, and single ones of the second: most text has nothing else.
+        other = f"[{_OTHER_SPACES}]" if self.newlines == "keep" else f"[{_OTHER_SPACES}{_LINE_ENDS}]"
+        texts = replace_all(texts, other, " ")
+        texts = rewrite_matching(texts, "  ", lambda rows: rows.str.replace_all(" {2,}", " "))
+        if self.newlines == "keep":
+            ends = f"[{_LINE_ENDS}]"
+            beside = f" {ends}|{ends} "
+            texts = rewrite_matching(texts, beside, lambda rows: rows.str.replace_all(f" ?({ends}+) ?", "$1"))
+        return texts.str.strip_chars(WHITESPACE) if self.strip else texts

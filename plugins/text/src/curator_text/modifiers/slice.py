@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from curator_core.sdk import ConfigError
-from curator_text.modifiers.text_column import WHITESPACE
-from curator_text.modifiers.text_modifier import TextModifier
+from curator_text.modifiers.text_modifier import WHITESPACE, TextModifier
 
 __all__ = ["Slice"]
 
@@ -47,7 +46,10 @@ class Slice(TextModifier):
 
     def __post_init__(self) -> None:
         if "" in (self.left, self.right):
-            raise ConfigError(f"{self.name}: an empty string stands nowhere in particular", fix="give a position")
+            raise ConfigError(
+                f"{self.name}: left and right must not be empty strings",
+                fix="give a position, or at least one character",
+            )
 
     def rewrite(self, texts: pl.Series) -> pl.Series:
         frame = pl.DataFrame([texts.alias("text")])

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 import pyarrow as pa
 
-from curator_core.sdk import FileGroupTask, FileWriter, TableBatch
+from curator_core.sdk import FileWriter
 from curator_table import write_parquet
-from curator_text.privacy.benchmark_stage import BenchmarkStage
+from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
+from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
-    from curator_core.sdk import Columns
+    from collections.abc import Sequence
+
+    from curator_core.sdk import Columns, FileGroupTask, NodeInfo, TableBatch, WorkerInfo
+    from curator_text.privacy.reference_index import GramIndex
 
 __all__ = ["CountContamination"]
 
 
 @dataclass
-class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], FileWriter):
+class CountContamination(FileWriter):
     """Count in how many documents each benchmark n-gram occurs, for the ``counts`` of ``text.decontaminate``.
 
     Some n-grams of a benchmark are common phrases, and dropping documents for them loses good text: GPT-3 (Brown et al.
@@ -50,14 +55,33 @@ class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], FileWriter):
     version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
-        self.check_sizes()
+        check_ngrams(self.name, ngrams=self.ngrams, min_words=self.min_words)
+
+    def preflight(self) -> Sequence[str] | None:
+        """Find the benchmark files, so that a missing one ends the run before it starts."""
+        list_references(self.references)
+        return super().preflight()
+
+    def setup_on_node(self, node: NodeInfo) -> None:
+        super().setup_on_node(node)
+        compile_grams(self, node)
+
+    def setup(self, worker: WorkerInfo) -> None:
+        """Read the benchmark sets."""
+        super().setup(worker)
+        _ = self._index
+
+    def teardown(self) -> None:
+        """Forget the benchmark sets."""
+        self.__dict__.pop("_index", None)
+        super().teardown()
 
     def inputs(self) -> Columns:
         return [self.text_field]
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write the counts of one batch."""
-        index = self.index()
+        index = self._index
         found = index.matches(task.text(self.text_field))
         pairs = pl.DataFrame({"row": found.row, "slot": found.slot}).unique()  # twice in a document counts once
         counts = pairs.group_by("slot").len("documents").sort("slot")
@@ -69,3 +93,9 @@ class CountContamination(BenchmarkStage[TableBatch, FileGroupTask], FileWriter):
 
     def write_file(self, table: pa.Table, path: str) -> int:
         return write_parquet(table, path)
+
+    @cached_property
+    def _index(self) -> GramIndex:
+        return build_index(
+            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
+        )

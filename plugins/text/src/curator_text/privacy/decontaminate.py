@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curator_core.sdk import ConfigError, Filter, TableBatch, Verdict
-from curator_text.privacy.benchmark_stage import BenchmarkStage
+from curator_core.sdk import Filter, Verdict
+from curator_text.checks import check_positive, check_share
+from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
+from curator_text.privacy.reference_texts import list_references
+
+if TYPE_CHECKING:
+    from curator_core.sdk import TableBatch, WorkerInfo
+    from curator_text.privacy.reference_index import GramIndex
 
 __all__ = ["Decontaminate"]
 
 
 @dataclass
-class Decontaminate(BenchmarkStage[TableBatch, TableBatch], Filter):
+class Decontaminate(Filter):
     """Drop documents that share n-grams of words with benchmark sets, which you supply.
 
     As for GPT-3 (Brown et al. 2020, appendix C): words in lower case without punctuation, n-grams of 13 words. In
@@ -55,16 +63,27 @@ class Decontaminate(BenchmarkStage[TableBatch, TableBatch], Filter):
     text_field: str = "text"
 
     name = "text.decontaminate"
+    setup_on_node = compile_grams
 
     def __post_init__(self) -> None:
-        self.check_sizes()
-        if self.min_matches < 1:
-            raise ConfigError(f"{self.name}: min_matches must be at least 1, got {self.min_matches}")
-        if not 0 <= self.min_share <= 1:
-            raise ConfigError(f"{self.name}: min_share must be from 0 to 1, got {self.min_share}")
+        check_ngrams(self.name, ngrams=self.ngrams, min_words=self.min_words)
+        check_positive(self.name, min_matches=self.min_matches)
+        check_share(self.name, min_share=self.min_share)
+
+    def preflight(self) -> None:
+        """Find the benchmark files, so that a missing one ends the run before it starts."""
+        list_references(self.references)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        """Read the benchmark sets."""
+        _ = self._index
+
+    def teardown(self) -> None:
+        """Forget the benchmark sets."""
+        self.__dict__.pop("_index", None)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        index = self.index()
+        index = self._index
         texts = batch.text(self.text_field)
         found = index.judge(texts)
         grams = (found["words"] - self.ngrams + 1).clip(1)
@@ -75,3 +94,15 @@ class Decontaminate(BenchmarkStage[TableBatch, TableBatch], Filter):
             if owner >= 0
         }
         return Verdict(pl.select(pl.when(texts.is_not_null()).then(found["matches"])).to_series(), reasons)
+
+    @cached_property
+    def _index(self) -> GramIndex:
+        return build_index(
+            self.references,
+            ngrams=self.ngrams,
+            min_words=self.min_words,
+            fields=self.fields,
+            counts=self.counts,
+            max_matches=self.max_matches,
+            stage=self.name,
+        )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 import polars as pl
 
 from curator_core.sdk import ConfigError, ProcessingStage, TableBatch
-from curator_text.modifiers.text_column import rewrite_lines, rewrite_rows, with_text
+from curator_text.modifiers.text_modifier import rewrite_lines, rewrite_rows, with_text
 from curator_text.privacy import account_numbers, api_keys, contact_data, ip_addresses
 from curator_text.privacy.spans import replace_spans, without_overlaps
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from curator_core.sdk import ConfigError
+from curator_core.sdk import ConfigError, list_files, open_filesystem
 from curator_text.metrics.text_bytes import text_bytes
 from curator_text.privacy.reference_texts import list_references, read_references
 from curator_text.privacy.word_characters import character_table
@@ -16,9 +16,10 @@ from curator_text.privacy.word_characters import character_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from curator_core.sdk import NodeInfo, ProcessingStage
     from curator_text.privacy.reference_texts import References
 
-__all__ = ["GramIndex", "Matches", "build_index", "prepare"]
+__all__ = ["GramIndex", "Matches", "build_index", "check_ngrams", "compile_grams"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,14 @@ class GramIndex:
 
 
 def build_index(
-    references: References, *, ngrams: int, min_words: int, fields: list[str] | None = None, stage: str
+    references: References,
+    *,
+    ngrams: int,
+    min_words: int,
+    fields: list[str] | None = None,
+    counts: str | None = None,
+    max_matches: int = 0,
+    stage: str,
 ) -> GramIndex:
     """Read benchmark sets and return their n-grams.
 
@@ -97,6 +105,8 @@ def build_index(
         ngrams: Words of an n-gram.
         min_words: A text of fewer words is left out; one of fewer than ``ngrams`` words is one n-gram as a whole.
         fields: Columns to read.
+        counts: Folder that ``text.count_contamination`` has written; None leaves out no n-gram.
+        max_matches: N-grams in more documents than this, by those counts, are left out.
         stage: Name of the stage that asks, for messages.
 
     Raises:
@@ -115,7 +125,38 @@ def build_index(
         raise ConfigError(
             f"{stage}: no text in the references has {min_words} words", fix="check the files, the fields and min_words"
         )
-    return index
+    return index if counts is None else index.without(_read_common(counts, max_matches))
+
+
+def check_ngrams(stage_name: str, *, ngrams: int, min_words: int) -> None:
+    """Refuse sizes of n-grams that make no sense together.
+
+    >>> check_ngrams("text.decontaminate", ngrams=13, min_words=8)
+
+    Raises:
+        ConfigError: Says which.
+    """
+    if not 1 <= min_words <= ngrams:
+        raise ConfigError(
+            f"{stage_name}: min_words must be between 1 and ngrams={ngrams}, got {min_words}",
+            fix="e.g. ngrams: 13, min_words: 8",
+        )
+
+
+def _read_common(folder: str, max_matches: int) -> NDArray[np.uint64]:
+    """Return the n-grams that are in more documents than ``max_matches``, by the counts in a folder.
+
+    Raises:
+        ConfigError: There are no counts.
+    """
+    counts: dict[int, int] = {}
+    for entry in list_files(folder, extensions=[".parquet"]):
+        filesystem, inner = open_filesystem(entry.path)
+        with filesystem.open(inner, "rb") as file:
+            frame = pl.read_parquet(file.read())
+        for gram, documents in frame.select("gram", "documents").iter_rows():
+            counts[gram] = counts.get(gram, 0) + documents
+    return np.array([gram for gram, documents in counts.items() if documents > max_matches], np.uint64)
 
 
 def _index(texts: pl.Series, owners: NDArray[np.int32], names: list[str], *, ngrams: int, min_words: int) -> GramIndex:
@@ -162,8 +203,8 @@ def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
     return np.packbits(flags, bitorder="little")
 
 
-def prepare() -> None:
-    """Compile what looking up n-grams needs, if nobody on this machine has done so before."""
+def compile_grams(stage: ProcessingStage[Any, Any], node: NodeInfo) -> None:  # noqa: ARG001 - the same for all
+    """Compile what looks up n-grams, once a machine: the ``setup_on_node`` of stages that do."""
     from curator_text.kernels.compiling import compile_once
 
     compile_once("benchmark_grams", _use_kernels)

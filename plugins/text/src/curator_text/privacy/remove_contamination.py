@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from curator_core.sdk import ConfigError, TableBatch, report
-from curator_text.modifiers.split_documents import repeat_rows
-from curator_text.modifiers.text_column import with_text
-from curator_text.privacy.benchmark_stage import BenchmarkStage
+from curator_core.sdk import ConfigError, ProcessingStage, TableBatch, report
+from curator_text.checks import check_positive
+from curator_text.modifiers.segments import repeat_rows
+from curator_text.modifiers.text_modifier import with_text
+from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
+from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curator_core.sdk import Columns
+    from curator_core.sdk import Columns, WorkerInfo
+    from curator_text.privacy.reference_index import GramIndex
 
 __all__ = ["RemoveContamination", "cut_out"]
 
@@ -24,13 +28,13 @@ _SENTENCE_END = re.compile(r"[.!?]")
 
 
 @dataclass
-class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
+class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
     """Cut the n-grams that documents share with benchmark sets out, with what surrounds them; the rest is kept.
 
     As for GPT-3 (Brown et al. 2020, appendix C) and NeMo Curator's former ``TaskDecontamination``: 200 characters to
     either side go too, and on to the end of the sentence; each piece that is left becomes a row of its own; pieces of
-    less than 200 characters go, and so does a document that falls into more than ten pieces. Which n-grams count is
-    said at ``text.decontaminate``.
+    less than 200 characters go, and so does a document that falls into more than ten pieces. See
+    ``text.decontaminate`` for which n-grams count.
 
     >>> import tempfile, pathlib
     >>> from curator_text import DocumentBatch
@@ -70,11 +74,25 @@ class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
     name = "text.remove_contamination"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
+    setup_on_node = compile_grams
 
     def __post_init__(self) -> None:
-        self.check_sizes()
-        if self.window < 0 or self.max_pieces < 1:
-            raise ConfigError(f"{self.name}: window must not be negative, and max_pieces at least 1")
+        check_ngrams(self.name, ngrams=self.ngrams, min_words=self.min_words)
+        check_positive(self.name, max_pieces=self.max_pieces)
+        if self.window < 0:
+            raise ConfigError(f"{self.name}: window must be at least 0, got {self.window}")
+
+    def preflight(self) -> None:
+        """Find the benchmark files, so that a missing one ends the run before it starts."""
+        list_references(self.references)
+
+    def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
+        """Read the benchmark sets."""
+        _ = self._index
+
+    def teardown(self) -> None:
+        """Forget the benchmark sets."""
+        self.__dict__.pop("_index", None)
 
     def inputs(self) -> Columns:
         return [self.text_field]
@@ -83,9 +101,8 @@ class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
         return [self.segment_id_field]
 
     def process(self, task: TableBatch) -> TableBatch:
-        index = self.index()
         texts = task.text(self.text_field)
-        found = index.matches(texts)
+        found = self._index.matches(texts)
         spans = pl.DataFrame({"row": found.row, "begin": found.begin, "end": found.end})
         grouped = spans.group_by("row", maintain_order=True).agg("begin", "end")
         pieces = {
@@ -101,6 +118,18 @@ class RemoveContamination(BenchmarkStage[TableBatch, TableBatch]):
         out = out.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over("row").alias("number"))
         repeated = with_text(repeat_rows(task, out["row"], self.text_field), self.text_field, out["text"])
         return repeated.with_column(self.segment_id_field, out["number"])
+
+    @cached_property
+    def _index(self) -> GramIndex:
+        return build_index(
+            self.references,
+            ngrams=self.ngrams,
+            min_words=self.min_words,
+            fields=self.fields,
+            counts=self.counts,
+            max_matches=self.max_matches,
+            stage=self.name,
+        )
 
     def _pieces(self, text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
         kept = cut_out(text, spans, window=self.window)

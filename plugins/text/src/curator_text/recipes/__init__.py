@@ -1,1 +1,0 @@
-"""Published recipes: which filters, in which order, with which thresholds."""
