@@ -61,6 +61,14 @@ def remove_parts(folder: str, sources: Collection[str], *, only_torn: bool = Fal
 
     Nothing else in the folder is touched, so that several runs may share it.
 
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("part-3f2a-0.jsonl", "part-77b1-0.jsonl"):
+    ...         Path(folder, name).touch()
+    ...     [Path(path).name for path in remove_parts(folder, {"3f2a"})]
+    ['part-3f2a-0.jsonl']
+
     Args:
         folder: Output folder or URL; one that is not there has nothing to remove.
         sources: Ids of the source tasks, or of retried rows.
@@ -91,5 +99,9 @@ def remove_parts(folder: str, sources: Collection[str], *, only_torn: bool = Fal
 
 
 def remove_files(folder: str, stems: Collection[str], *, only_torn: bool = False) -> list[str]:
-    """Remove parts by the stems of their names, which :func:`part_name` returns: see :func:`remove_parts`."""
+    """Remove parts by the stems of their names, which :func:`part_name` returns: see :func:`remove_parts`.
+
+    >>> remove_files("no-such-folder", {"part-3f2a"})
+    []
+    """
     return remove_parts(folder, {stem.removeprefix(PART_PREFIX) for stem in stems}, only_torn=only_torn)
