@@ -1,4 +1,4 @@
-"""When a run has failed on too much to go on."""
+"""When a run has failed on too much to continue."""
 
 import pytest
 from hypothesis import given

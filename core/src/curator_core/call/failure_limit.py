@@ -1,4 +1,4 @@
-"""When too much of a run fails for it to go on: a pure decision over what its stages have counted."""
+"""When too much of a run fails for it to continue: a pure decision over what its stages have counted."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _through_ray_data(
         names = ", ".join(repr(each.step.name) for each in steps)
         raise StageError(
             f"Ray Data gave up in one of {names}: {error}",
-            fix="a worker that dies ends a run on Ray Data; the other executors go on and find the task it died of",
+            fix="a worker that dies ends a run on Ray Data; the other executors continue and find the task it died of",
         ) from error.with_traceback(None)
 
 
