@@ -33,7 +33,7 @@ class FailureLimit:
     def __post_init__(self) -> None:
         if not 0 <= self.fraction <= 1:
             raise ConfigError(
-                f"max_failed_fraction is {self.fraction}", fix="use a share between 0 and 1, such as 0.05 for 5 %"
+                f"max_failed_fraction must be between 0 and 1, got {self.fraction}", fix="use 0.05 for 5 %"
             )
 
     def is_exceeded(self, *, failed: int, seen: int) -> bool:
