@@ -108,7 +108,7 @@ def test_remote_folders_are_listed_once(folder, monkeypatch):
 
 
 def test_existing_is_checked(folder):
-    with pytest.raises(ConfigError, match="existing is 'overwrite'"):
+    with pytest.raises(ConfigError, match="got 'overwrite'"):
         run("first", existing="overwrite")
 
 

@@ -1,4 +1,4 @@
-"""When a run has failed on too much to go on."""
+"""When a run has failed on too much to continue."""
 
 import pytest
 from hypothesis import given
@@ -31,8 +31,8 @@ def test_the_limit_is_a_share_of_at_least_some_rows(fraction, failed, seen):
 
 
 @pytest.mark.parametrize("fraction", [-0.1, 1.5, 5, float("nan")])
-def test_what_is_no_share_is_refused(fraction):
-    with pytest.raises(ConfigError, match="max_failed_fraction is"):
+def test_a_fraction_outside_0_to_1_is_refused(fraction):
+    with pytest.raises(ConfigError, match="max_failed_fraction must be between 0 and 1"):
         LocalExecutor(max_failed_fraction=fraction)
 
 

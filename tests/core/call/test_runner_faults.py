@@ -96,7 +96,7 @@ def test_a_stage_may_have_its_own_policy():
 
 
 def test_unknown_policies_are_refused():
-    with pytest.raises(ConfigError, match="on_error is 'ignore'"):
+    with pytest.raises(ConfigError, match="got 'ignore'"):
         Pipeline("p", stages=[Flaky(0)]).run(LocalExecutor(on_error="ignore"), initial_tasks=tasks("a"))
 
 

@@ -1,4 +1,4 @@
-"""``curator run --resume``, and how a run is stopped so that it can go on."""
+"""``curator run --resume``, and how a run is stopped so that it can be resumed."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def test_a_signal_stops_gently_and_the_printed_command_goes_on(
     assert hint in stopped.err
     done = len(files_in(tmp_path / "out"))
     assert 0 < done < ROWS
-    program, *printed = shlex.split(re.search(r"to go on:\n +(.*)", stopped.err)[1])
+    program, *printed = shlex.split(re.search(r"to resume:\n +(.*)", stopped.err)[1])
     assert program == "curator"
     result = cli(*printed, "--json").json
     assert (result["rows_out"], result["resumed_sources"], result["was_finished"]) == (ROWS, done, False)
@@ -78,7 +78,7 @@ def test_a_run_without_a_run_directory_says_that_it_cannot_go_on(run_cli, signal
     signal_at_marker(signal.SIGTERM)
     stopped = run_cli("--set", "SECONDS=0.02")
     assert stopped.status == 143
-    assert "only a run with --run-dir can go on" in stopped.err
+    assert "only a run with --run-dir can be resumed" in stopped.err
 
 
 def test_a_finished_run_is_left_alone_and_says_so(run_cli, tmp_path):

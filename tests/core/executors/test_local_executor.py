@@ -229,9 +229,9 @@ def test_setup_and_teardown_frame_the_run_once():
 
 
 def test_nonsense_arguments_are_refused():
-    with pytest.raises(ConfigError, match="threads is 0"):
+    with pytest.raises(ConfigError, match="threads must be at least 1, got 0"):
         LocalExecutor(threads=0)
-    with pytest.raises(ConfigError, match="limit is -1"):
+    with pytest.raises(ConfigError, match="limit must be at least 0, got -1"):
         LocalExecutor(limit=-1)
 
 

@@ -118,8 +118,8 @@ def test_two_stages_of_one_name_are_told_how_to_differ():
 @pytest.mark.parametrize(
     ("stage", "message"),
     [
-        (Needs("id").with_(batch_size=0), "batch_size 0"),
-        (Needs("id").with_(min_workers=3, max_workers=2), "min_workers 3 above max_workers 2"),
+        (Needs("id").with_(batch_size=0), "batch_size must be a whole number of at least 1, got 0"),
+        (Needs("id").with_(min_workers=3, max_workers=2), "min_workers must be at most max_workers, got 3 and 2"),
     ],
 )
 def test_impossible_options_are_found(stage, message):

@@ -18,6 +18,10 @@ __all__ = ["ColumnBytes", "column_bytes"]
 class ColumnBytes:
     """The values of a column, without a Python object for each.
 
+    >>> import pyarrow as pa
+    >>> column_bytes(pa.array(["ab", None, "c"])).offsets.tolist()
+    [0, 2, 2, 3]
+
     Args:
         data: The bytes of the values (UTF-8 for text), one after the other.
         offsets: Where each value starts in ``data``, and where the last one ends. A null is an empty value.
@@ -37,6 +41,7 @@ class ColumnBytes:
 def column_bytes(column: pa.ChunkedArray | pa.Array) -> ColumnBytes:
     """Return the bytes of a column of strings or binary; buffers are shared where the column is one piece.
 
+    >>> import pyarrow as pa
     >>> column_bytes(pa.array(["né", None, "b"])).offsets.tolist()
     [0, 3, 3, 4]
     """

@@ -45,7 +45,12 @@ def derived(table: pa.Table, column: str, key: Hashable, compute: Callable[[], p
 
 
 def known_of(table: pa.Table, column: str, key: Hashable) -> pl.DataFrame | None:
-    """Return what was computed from a column of a table before, or None."""
+    """Return what was computed from a column of a table before, or None.
+
+    >>> import pyarrow as pa
+    >>> known_of(pa.table({"text": ["a"]}), "text", "words") is None
+    True
+    """
     return (_all_known_of(table) or {}).get((column, key))
 
 

@@ -55,7 +55,7 @@ def check_existing(existing: str) -> None:
         ConfigError: There is no such choice.
     """
     if existing not in _CHOICES:
-        raise ConfigError(f"existing is {existing!r}", fix=f"use {', '.join(_CHOICES[:-1])} or {_CHOICES[-1]}")
+        raise ConfigError(f"existing must be one of {', '.join(_CHOICES)}, got {existing!r}")
 
 
 def check_nothing_exists(plan: Plan, *, sources: Container[str] = ()) -> None:

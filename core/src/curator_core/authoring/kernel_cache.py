@@ -36,13 +36,26 @@ _turn = threading.RLock()
 
 
 def inlined(function: Callable[..., object]) -> Callable[..., Any]:
-    """Compile a function that only kernels call; it becomes part of them."""
+    """Compile a function that only kernels call; it becomes part of them.
+
+    >>> import numba
+    >>> @inlined
+    ... def is_even(number):
+    ...     return number % 2 == 0
+    >>> numba.njit(lambda number: is_even(number))(4)
+    True
+
+    Python itself must not call it: it has no wrapper that would take Python's numbers, and the process would crash.
+    """
     compiled: Callable[..., Any] = _numba().njit(nogil=True, error_model="numpy", no_cpython_wrapper=True)(function)
     return compiled
 
 
 class KernelCache:
     """The compiled kernels of a package.
+
+    >>> from pathlib import Path
+    >>> cache = KernelCache("acme", Path("curator_acme/kernels"))  # then: @cache.kernel above a function
 
     Args:
         name: Of the plugin, for the folder and the log.

@@ -25,6 +25,10 @@ def with_provenance(table: pa.Table, path: str, rows: Any, columns: Sequence[str
     Columns of those names that the file itself has (written with ``keep_provenance``) come out as ``_source_in_file``
     and ``_row_in_file``: the provenance of a row is always the file that this run read it from, and nothing is lost.
 
+    >>> import pyarrow as pa
+    >>> with_provenance(pa.table({"text": ["a", "b"]}), "a.txt", [0, 2])["_row"].to_pylist()
+    [0, 2]
+
     Args:
         table: Rows as the file has them.
         path: The file.

@@ -89,7 +89,11 @@ class Task(Generic[T]):
 
 @dataclass
 class EmptyTask(Task[None]):
-    """The task that starts a pipeline whose first stage makes its own work."""
+    """The task that starts a pipeline whose first stage makes its own work.
+
+    >>> EmptyTask().num_items
+    0
+    """
 
     @property
     def num_items(self) -> int:
@@ -99,6 +103,9 @@ class EmptyTask(Task[None]):
 @dataclass(frozen=True)
 class FileSlice:
     """A file, or a byte range or range of row groups of it.
+
+    >>> FileSlice("a.jsonl", start=0, end=1_000, file_bytes=5_000).size_bytes
+    1000
 
     Args:
         path: Path or URL.
@@ -345,7 +352,12 @@ def _as_column(values: Any) -> pa.ChunkedArray | pa.Array:
 
 
 def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:
-    """Join tables, widening columns that differ only in nullness or numeric width."""
+    """Join tables, widening columns that differ only in nullness or numeric width.
+
+    >>> import pyarrow as pa
+    >>> concat_tables([pa.table({"n": [1]}), pa.table({"n": [0.5]})])["n"].to_pylist()
+    [1.0, 0.5]
+    """
     import pyarrow as pa
 
     if len(tables) == 1:

@@ -52,9 +52,9 @@ class ErrorPolicy:
 
     def __post_init__(self) -> None:
         if self.on_error not in _POLICIES:
-            raise ConfigError(f"on_error is {self.on_error!r}", fix=f"use one of {', '.join(_POLICIES)}")
+            raise ConfigError(f"on_error must be one of {', '.join(_POLICIES)}, got {self.on_error!r}")
         if self.max_attempts < 1:
-            raise ConfigError(f"max_attempts is {self.max_attempts}", fix="use 1 (never retry) or more")
+            raise ConfigError(f"max_attempts must be at least 1, got {self.max_attempts}", fix="use 1 for no retries")
 
     def apply(
         self,

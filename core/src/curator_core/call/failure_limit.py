@@ -1,4 +1,4 @@
-"""When too much of a run fails for it to go on: a pure decision over what its stages have counted."""
+"""When too much of a run fails for it to continue: a pure decision over what its stages have counted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FailureLimit:
     def __post_init__(self) -> None:
         if not 0 <= self.fraction <= 1:
             raise ConfigError(
-                f"max_failed_fraction is {self.fraction}", fix="use a share between 0 and 1, such as 0.05 for 5 %"
+                f"max_failed_fraction must be between 0 and 1, got {self.fraction}", fix="use 0.05 for 5 %"
             )
 
     def is_exceeded(self, *, failed: int, seen: int) -> bool:

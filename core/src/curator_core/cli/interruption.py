@@ -63,12 +63,12 @@ def stop_on_signal(stop_requested: threading.Event) -> Iterator[Interruption]:
 def how_to_go_on(args: argparse.Namespace) -> str:
     """Return the command that continues an interrupted run."""
     if args.run_dir is None:
-        return "stopped; only a run with --run-dir can go on where it was"
+        return "stopped; only a run with --run-dir can be resumed"
     if args.limit is not None:
-        return "stopped; a run with --limit cannot go on where it was"
+        return "stopped; a run with --limit cannot be resumed"
     command = shlex.join(["curator", *_with_resume(args.arguments)])
     hint = "" if redact(command) == command else f"\n    with the values that you gave in the place of {MASK}"
-    return f"stopped; to go on:\n    {command}{hint}"
+    return f"stopped; to resume:\n    {command}{hint}"
 
 
 def _with_resume(arguments: Sequence[str]) -> list[str]:

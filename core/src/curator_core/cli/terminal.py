@@ -97,17 +97,30 @@ def safe_output() -> Iterator[None]:
 
 
 def print_data(text: str) -> None:
-    """Write a result to standard output, without the values of variables that are hidden."""
+    """Write a result to standard output, without the values of variables that are hidden.
+
+    >>> print_data("text.word_count")
+    text.word_count
+    """
     sys.stdout.write(f"{redact_hidden(text)}\n")
 
 
 def print_json(value: Any) -> None:
-    """Write a result to standard output as one JSON value, in printable ASCII so that every terminal takes it."""
+    """Write a result to standard output as one JSON value, in printable ASCII so that every terminal takes it.
+
+    >>> print_json({"kept": 3})
+    {
+      "kept": 3
+    }
+    """
     print_data(json.dumps(value, indent=2, default=str).replace("\x7f", "\\u007f"))  # the one that JSON leaves as it is
 
 
 def print_message(text: str) -> None:
-    """Write a message to standard error, without the secrets in it."""
+    """Write a message to standard error, without the secrets in it.
+
+    >>> print_message("3 plugins")  # goes to standard error
+    """
     sys.stderr.write(f"{redact(text)}\n")
     sys.stderr.flush()
 
@@ -126,6 +139,10 @@ def paint(text: str, style: str, *, stream: TextIO | None = None) -> str:
     """Return the text in a style, if the stream (standard output unless given) shows styles.
 
     The style is one that :class:`TerminalWriter` knows to be ours.
+
+    >>> import io
+    >>> paint("3 dropped", "red", stream=io.StringIO())  # not a terminal
+    '3 dropped'
     """
     if not uses_colour(sys.stdout if stream is None else stream):
         return text

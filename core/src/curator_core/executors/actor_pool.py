@@ -45,7 +45,7 @@ class ActorPoolExecutor(StreamingExecutor):
         quarantine_payload: bool = True,
     ) -> None:
         if actors_per_stage is not None and actors_per_stage < 1:
-            raise ConfigError(f"ActorPoolExecutor: actors_per_stage is {actors_per_stage}", fix="use 1 or more")
+            raise ConfigError(f"ActorPoolExecutor: actors_per_stage must be at least 1, got {actors_per_stage}")
         super().__init__(
             "batch",
             address,

@@ -26,6 +26,10 @@ class Executor(ABC):
     One executor may serve several runs at the same time, so it holds options only: what belongs to a run is kept in the
     run's state.
 
+    >>> from curator_core import LocalExecutor
+    >>> isinstance(LocalExecutor(threads=2, on_error="raise"), Executor)
+    True
+
     Args:
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.

@@ -55,9 +55,9 @@ class LocalExecutor(Executor):
         quarantine_payload: bool = True,
     ) -> None:
         if threads < 1:
-            raise ConfigError(f"LocalExecutor: threads is {threads}", fix="use 1 or more")
+            raise ConfigError(f"LocalExecutor: threads must be at least 1, got {threads}")
         if limit is not None and limit < 0:
-            raise ConfigError(f"LocalExecutor: limit is {limit}", fix="use 0 or more rows")
+            raise ConfigError(f"LocalExecutor: limit must be at least 0, got {limit}")
         super().__init__(
             on_error=on_error,
             max_attempts=max_attempts,

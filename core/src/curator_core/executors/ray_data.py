@@ -86,7 +86,7 @@ class RayDataExecutor(Executor):
         quarantine_payload: bool = True,
     ) -> None:
         if actors_per_stage is not None and actors_per_stage < 1:
-            raise ConfigError(f"RayDataExecutor: actors_per_stage is {actors_per_stage}", fix="use 1 or more")
+            raise ConfigError(f"RayDataExecutor: actors_per_stage must be at least 1, got {actors_per_stage}")
         self.actors_per_stage = actors_per_stage
         self.cpus = cpus
         self.gpus = gpus
@@ -195,7 +195,7 @@ def _through_ray_data(
         names = ", ".join(repr(each.step.name) for each in steps)
         raise StageError(
             f"Ray Data gave up in one of {names}: {error}",
-            fix="a worker that dies ends a run on Ray Data; the other executors go on and find the task it died of",
+            fix="a worker that dies ends a run on Ray Data; the other executors continue and find the task it died of",
         ) from error.with_traceback(None)
 
 

@@ -35,6 +35,14 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
     Local: written under a hidden name in the same folder, synced, renamed, and the folder synced. Remote: uploaded in
     one piece at the end. After an error nothing is visible and no temporary file remains.
 
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_output(f"{folder}/a.txt") as file:
+    ...         size = file.write(b"all of it, or nothing")
+    ...     Path(folder, "a.txt").read_bytes()
+    b'all of it, or nothing'
+
     Raises:
         OutputError: The file cannot be written (disk full, no permission, no such bucket).
     """
@@ -72,7 +80,15 @@ def _check_commit() -> None:
 
 
 def make_folder(path: str) -> None:
-    """Create an output folder where the filesystem has folders; buckets and prefixes need none."""
+    """Create an output folder where the filesystem has folders; buckets and prefixes need none.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_folder(f"{folder}/deep/down")
+    ...     Path(folder, "deep/down").is_dir()
+    True
+    """
     filesystem, inner = open_filesystem(path)
     try:
         filesystem.makedirs(inner, exist_ok=True)

@@ -118,7 +118,11 @@ class MemberDecoder:
 
 
 def decode_errors() -> tuple[type[Exception], ...]:
-    """Return what the decoders raise on damaged data; errors of the file below have an ``errno``."""
+    """Return what the decoders raise on damaged data; errors of the file below have an ``errno``.
+
+    >>> EOFError in decode_errors()
+    True
+    """
     return (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, zstd_module().ZstdError)
 
 

@@ -19,6 +19,13 @@ _HELD_BYTES = 32 * 2**20
 class StreamError(DataError):
     """A file cannot be read any further; what comes before is sound.
 
+    >>> import io
+    >>> try:
+    ...     Decompressor(io.BytesIO(b"no gzip"), "a.txt.gz").read(1)
+    ... except StreamError as error:
+    ...     print(error.path)
+    a.txt.gz
+
     Args:
         message: What is wrong with it.
         error_type: ``TornFile`` (it ends too early), ``CorruptFile`` or ``DecompressionBomb``.
@@ -37,11 +44,15 @@ class StreamError(DataError):
 
 
 class Decompressor:
-    """A readable stream over a compressed file that gives out every byte that can be trusted, then raises.
+    r"""A readable stream over a compressed file that gives out every byte that can be trusted, then raises.
 
     A flipped bit in a compressed file usually decodes, to wrong text, and is found by the checksum at the end. So the
     file is decoded to its end before the first byte is given out; up to 32 MiB of text are kept from that, a longer
     one is decoded a second time. Members that end in a valid checksum come out, nothing of a torn or corrupt one does.
+
+    >>> import gzip, io
+    >>> Decompressor(io.BytesIO(gzip.compress(b"two\nlines\n")), "a.txt.gz").read(100)
+    b'two\nlines\n'
 
     Args:
         file: The compressed file, open for reading.

@@ -38,6 +38,10 @@ _TRANSIENT_ERRNOS = frozenset(
 def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
     """Return the filesystem a path or URL belongs to, and the path inside it.
 
+    >>> filesystem, path = open_filesystem("memory://corpus/a.txt")
+    >>> path
+    '/corpus/a.txt'
+
     Args:
         url: Path or URL.
         options: For the filesystem of a URL.
@@ -69,7 +73,11 @@ def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
 
 
 def is_local(filesystem: AbstractFileSystem) -> bool:
-    """Whether paths of this filesystem are plain paths of the machine."""
+    """Whether paths of this filesystem are plain paths of the machine.
+
+    >>> is_local(open_filesystem("corpus/a.txt")[0])
+    True
+    """
     return "file" in protocols(filesystem)
 
 
@@ -117,6 +125,15 @@ def full_url(filesystem: AbstractFileSystem, path: str, asked: str) -> str:
 
 def open_slice(piece: FileSlice, **options: Any) -> Any:
     """Open the file of a slice for reading.
+
+    >>> import tempfile
+    >>> from curator_core.sdk import FileSlice
+    >>> with tempfile.NamedTemporaryFile() as written:
+    ...     size = written.write(b"a line")
+    ...     written.flush()
+    ...     with open_slice(FileSlice(written.name)) as file:
+    ...         file.read()
+    b'a line'
 
     Args:
         piece: The slice.

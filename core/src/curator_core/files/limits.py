@@ -20,6 +20,9 @@ several tables fit into a worker beside a model and that a retry repeats little.
 class Limits:
     """Caps on what one input file may make a reader do.
 
+    >>> Limits(max_record_bytes=1_000_000).max_record_bytes
+    1000000
+
     Args:
         max_record_bytes: Longest record; a longer one is reported and skipped without being held in memory.
         max_expansion: Decompressed bytes allowed per compressed byte, and decoded bytes per byte of a file of columns.

@@ -15,6 +15,11 @@ __all__ = ["ListedSize"]
 class ListedSize:
     """Read a file that must not end before the size it was listed with.
 
+    >>> import io
+    >>> from curator_core.authoring.tasks import FileSlice
+    >>> ListedSize(io.BytesIO(b"abc"), FileSlice("a.txt", file_bytes=3)).read()
+    b'abc'
+
     Args:
         file: The file.
         piece: What it was listed as.

@@ -96,6 +96,9 @@ def check_location(value: str, *, origin: str | None, allowed: Iterable[str] = (
 def check_allowed_locations(stage: str, allowed: Iterable[str] | None) -> tuple[str, ...]:
     """Return the entries of the parameter ``allowed_locations``.
 
+    >>> check_allowed_locations("audio.read_manifest", ["/corpus", "s3://bucket/sounds"])
+    ('/corpus', 's3://bucket/sounds')
+
     Raises:
         ConfigError: An entry is not a folder, a file or a URL of a known scheme.
     """

@@ -61,6 +61,14 @@ def remove_parts(folder: str, sources: Collection[str], *, only_torn: bool = Fal
 
     Nothing else in the folder is touched, so that several runs may share it.
 
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("part-3f2a-0.jsonl", "part-77b1-0.jsonl"):
+    ...         Path(folder, name).touch()
+    ...     [Path(path).name for path in remove_parts(folder, {"3f2a"})]
+    ['part-3f2a-0.jsonl']
+
     Args:
         folder: Output folder or URL; one that is not there has nothing to remove.
         sources: Ids of the source tasks, or of retried rows.

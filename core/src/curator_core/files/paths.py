@@ -36,6 +36,9 @@ _VERSION_KEYS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "up
 class FileEntry:
     """A file that was found.
 
+    >>> FileEntry("corpus/en/a.jsonl", 120, root="corpus/").name
+    'en/a.jsonl'
+
     Args:
         path: Plain path when local, else a URL with its protocol.
         size_bytes: Its size; None where the server does not tell.
@@ -88,6 +91,13 @@ def list_files(
 
     On this machine, only regular files are taken. A link in a folder, or among what a glob matches, must lead to a
     file or folder inside that folder, since who fills the folder may not be who runs the pipeline.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.txt", "a.txt", "c.png", "_SUCCESS"):
+    ...         open(os.path.join(folder, name), "w").close()
+    ...     [os.path.basename(entry.path) for entry in list_files(folder, extensions=[".txt"])]
+    ['a.txt', 'b.txt']
 
     Args:
         paths: Files, folders, globs or URLs.

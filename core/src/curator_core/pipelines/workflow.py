@@ -32,7 +32,11 @@ Action: TypeAlias = "Pipeline | Workflow | Callable[[WorkflowResult], Any]"
 
 @dataclass(frozen=True)
 class WorkflowStep:
-    """One step: a pipeline, a workflow, a function of the results so far, or one that returns the pipeline to run."""
+    """One step: a pipeline, a workflow, a function of the results so far, or one that returns the pipeline to run.
+
+    >>> WorkflowStep("merge", lambda results: len(results.steps)).name
+    'merge'
+    """
 
     name: str
     action: Action
@@ -40,7 +44,12 @@ class WorkflowStep:
 
 @dataclass
 class WorkflowResult:
-    """What the steps of a workflow returned, by step name, in order."""
+    """What the steps of a workflow returned, by step name, in order.
+
+    >>> result = Workflow("counts", steps=[WorkflowStep("three", lambda results: 3)]).run()
+    >>> result["three"], list(result.steps)
+    (3, ['three'])
+    """
 
     name: str
     steps: dict[str, Any] = field(default_factory=dict)

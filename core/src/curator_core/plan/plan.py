@@ -43,7 +43,15 @@ class PlannedStage:
 
 @dataclass(frozen=True)
 class Plan:
-    """The stages of a pipeline in the order they run, checked."""
+    """The stages of a pipeline in the order they run, checked.
+
+    >>> from curator_core import Pipeline, processing_stage
+    >>> @processing_stage(name="same")
+    ... def same(task):
+    ...     return task
+    >>> [planned.stage.name for planned in Pipeline("p", stages=[same]).build().stages]
+    ['same']
+    """
 
     pipeline: Pipeline
     stages: tuple[PlannedStage, ...]

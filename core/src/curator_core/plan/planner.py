@@ -129,11 +129,11 @@ def _check_stage(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> None:
         raise PipelineError(f"{where} defines neither process nor process_batch", stage=stage.name)
     if not isinstance(stage.batch_size, int) or stage.batch_size < 1:
         raise PipelineError(
-            f"{where} has batch_size {stage.batch_size!r}", stage=stage.name, fix="use a whole number of 1 or more"
+            f"{where}: batch_size must be a whole number of at least 1, got {stage.batch_size!r}", stage=stage.name
         )
     low, high = stage.min_workers, stage.max_workers
     if low is not None and high is not None and low > high:
-        raise PipelineError(f"{where} has min_workers {low} above max_workers {high}", stage=stage.name)
+        raise PipelineError(f"{where}: min_workers must be at most max_workers, got {low} and {high}", stage=stage.name)
 
 
 @dataclass

@@ -49,6 +49,6 @@ class Observers:
             return
         self._reported.add((plugin, hook))
         logger.warning(
-            "plugin %r: %s raised %s; the run goes on, and this is not reported again", plugin, hook, one_line(error)
+            "plugin %r: %s raised %s; the run continues, and this is not reported again", plugin, hook, one_line(error)
         )
         logger.debug("traceback of %s in plugin %r", hook, plugin, exc_info=error)

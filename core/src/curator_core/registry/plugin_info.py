@@ -55,6 +55,10 @@ class Candidate:
 class PluginInfo:
     """A plugin and its state.
 
+    >>> from curator_core.sdk import Registry
+    >>> {each.name: each.status for each in Registry.from_environment().plugins}["core"]
+    'ok'
+
     Args:
         candidate: Where it comes from.
         status: ``ok``, or why nothing of it is offered.

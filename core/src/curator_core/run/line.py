@@ -26,6 +26,15 @@ __all__ = ["StageLine", "open_line", "source_stages"]
 class StageLine:
     """Stages of a plan that are set up in this process: first those that make the source tasks, then all others.
 
+    >>> from curator_core import Pipeline, Task, processing_stage
+    >>> from curator_core.run.state import RunState
+    >>> @processing_stage(name="double")
+    ... def double(task):
+    ...     return task.with_data(task.data * 2)
+    >>> with open_line(Pipeline("p", stages=[double]).build(), [Task(data=21)], RunState()) as line:
+    ...     [task.data for task in line.run(line.sources)]
+    [42]
+
     Args:
         sources: Makes the source tasks, which leave out those that an earlier run has done.
         runners: The other stages.
@@ -56,6 +65,16 @@ def open_line(
     pack_sources: Callable[[list[Task[Any]]], object] | None = None,
 ) -> Iterator[StageLine]:
     """Set up the stages of a plan in this process, and tear them down at the end.
+
+    >>> from curator_core import Pipeline, Task, processing_stage
+    >>> from curator_core.run.state import RunState
+    >>> @processing_stage(name="double")
+    ... def double(task):
+    ...     return task.with_data(task.data * 2)
+    >>> plan = Pipeline("p", stages=[double]).build()
+    >>> with open_line(plan, [Task(data=20), Task(data=21)], RunState()) as line:
+    ...     [task.data for task in line.run(line.sources)]
+    [40, 42]
 
     Args:
         plan: The plan.

@@ -25,6 +25,14 @@ class RunResult(Sequence["Task[Any]"]):
     Files and single values are packed from the first thousand tasks on, and made into tasks each time they are asked
     for: changing such a task does not change the result.
 
+    >>> from curator_core import LocalExecutor, Pipeline, Task, processing_stage
+    >>> @processing_stage(name="double")
+    ... def double(task):
+    ...     return task.with_data(task.data * 2)
+    >>> result = Pipeline("doubles", stages=[double]).run(LocalExecutor(), initial_tasks=[Task(data=3), Task(data=4)])
+    >>> [task.data for task in result], result.stats["double"].tasks_in
+    ([6, 8], 2)
+
     Attributes:
         stats: Statistics by stage name, in pipeline order.
         quarantined: Records kept aside (at most the first ten thousand; ``quarantined_count`` counts all).

@@ -65,7 +65,7 @@ def run_plan(
     """Run a plan to its end and return everything it produced and counted.
 
     An interruption (Ctrl-C) ends the run early; the result then says ``interrupted``. With a run directory, finished
-    source tasks are recorded, and ``resume`` goes on where an earlier run stopped.
+    source tasks are recorded, and ``resume`` continues where an earlier run stopped.
 
     Raises:
         ResumeError: The run cannot be continued, because its pipeline or input have changed.

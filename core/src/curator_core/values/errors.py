@@ -40,6 +40,10 @@ _NEARLY_EQUAL = 0.8  # for stages of other plugins, offered where the one named 
 class CuratorError(Exception):
     """Base of all errors raised on purpose by curator.
 
+    >>> print(CuratorError("the folder 'out' cannot be written to", fix="check your permissions"))
+    the folder 'out' cannot be written to
+      fix: check your permissions
+
     Args:
         message: What happened and where.
         fix: What the user can do about it, as one imperative sentence.
@@ -68,7 +72,11 @@ def _rebuild(kind: type[CuratorError], message: str, fix: str | None, state: dic
 
 
 class ConfigError(CuratorError):
-    """A pipeline file, a parameter or an option is wrong."""
+    """A pipeline file, a parameter or an option is wrong.
+
+    >>> ConfigError("max_words is -1", fix="use 0 or more").fix
+    'use 0 or more'
+    """
 
 
 class ClusterError(CuratorError):
@@ -90,11 +98,19 @@ class PipelineError(CuratorError):
 
 
 class PluginError(CuratorError):
-    """A plugin is broken, blocked, incompatible or missing."""
+    """A plugin is broken, blocked, incompatible or missing.
+
+    >>> issubclass(MissingPackageError, PluginError)
+    True
+    """
 
 
 class MissingPackageError(PluginError):
-    """A stage needs a Python package that is not installed."""
+    """A stage needs a Python package that is not installed.
+
+    >>> MissingPackageError("stage 'text.embed'", package="torch", pip='"curator-text[models]"').fix
+    'pip install "curator-text[models]"'
+    """
 
     def __init__(self, what: str, *, package: str, pip: str) -> None:
         super().__init__(f"{what} needs the package {package!r}, which is not installed", fix=f"pip install {pip}")
@@ -102,7 +118,11 @@ class MissingPackageError(PluginError):
 
 
 class UnknownNameError(CuratorError):
-    """A name matches nothing; the nearest known names are offered."""
+    """A name matches nothing; the nearest known names are offered.
+
+    >>> UnknownNameError("column", "txt", ["text", "url"]).close
+    ['text']
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, fix: str | None = None) -> None:
         known = list(known)
@@ -115,6 +135,9 @@ class UnknownNameError(CuratorError):
 
 class DataError(CuratorError):
     """A record or a file cannot be read: corrupt, truncated, of the wrong type or over a limit.
+
+    >>> DataError("the record has no closing brace", source="a.jsonl", row=1024).message
+    'a.jsonl:1024: the record has no closing brace'
 
     Args:
         message: What is wrong with it.
@@ -133,11 +156,19 @@ class DataError(CuratorError):
 
 
 class LocationError(DataError):
-    """A row names a file that data must not make a run open; see ``allowed_locations``."""
+    """A row names a file that data must not make a run open; see ``allowed_locations``.
+
+    >>> LocationError("the row names a file of another folder", source="manifest.jsonl", row=3).row
+    3
+    """
 
 
 class StageError(CuratorError):
-    """A stage failed on a task under ``on_error="raise"``, or broke its contract."""
+    """A stage failed on a task under ``on_error="raise"``, or broke its contract.
+
+    >>> StageError("stage 'acme.fetch' got no answer", fix="check the address").message
+    "stage 'acme.fetch' got no answer"
+    """
 
 
 class TooManyFailuresError(StageError):

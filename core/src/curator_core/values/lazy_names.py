@@ -22,6 +22,10 @@ def lazy_names(
         _HOMES = {"batch": ("ImageBatch",), "tables": ("ReadParquet", "WriteParquet")}
         __getattr__, __dir__, __all__ = lazy_names(__name__, _HOMES)
 
+    >>> _, _, names = lazy_names(__name__, {"batch": ("ImageBatch",), "tables": ("ReadParquet", "WriteParquet")})
+    >>> names
+    ['ImageBatch', 'ReadParquet', 'WriteParquet']
+
     Args:
         module: Name of the module.
         homes: Modules below the module's package, and the names that each of them defines.

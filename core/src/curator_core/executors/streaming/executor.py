@@ -69,11 +69,11 @@ class StreamingExecutor(Executor):
         tuning: Tuning = Tuning(),
     ) -> None:
         if mode not in ("streaming", "batch"):
-            raise ConfigError(f"StreamingExecutor: mode is {mode!r}", fix="use streaming or batch")
+            raise ConfigError(f"StreamingExecutor: mode must be streaming or batch, got {mode!r}")
         if memory_limit_bytes is not None and memory_limit_bytes <= 0:
-            raise ConfigError(f"StreamingExecutor: memory_limit_bytes is {memory_limit_bytes}", fix="use more than 0")
+            raise ConfigError(f"StreamingExecutor: memory_limit_bytes must be positive, got {memory_limit_bytes}")
         if max_workers is not None and max_workers < 1:
-            raise ConfigError(f"StreamingExecutor: max_workers is {max_workers}", fix="use 1 or more")
+            raise ConfigError(f"StreamingExecutor: max_workers must be at least 1, got {max_workers}")
         self.mode = mode
         self.address = address
         self.cpus = cpus

@@ -104,7 +104,7 @@ def _start_afresh(
     if content is not None:
         if content.done and content.finished is None:
             _log.warning(
-                "%s holds an unfinished run, with %s source tasks done; it is started afresh (resume would go on)",
+                "%s holds an unfinished run, with %s source tasks done; it is started afresh (resume to keep it)",
                 directory.path,
                 f"{len(content.done):,}",
             )
@@ -129,7 +129,7 @@ def _go_on(directory: RunDirectory, plan: Plan, path: Path, decision: Decision) 
         content.superseded.clear()  # these lines are gone
     _remove(directory, plan, decision.stale, only_torn=False)
     remove_torn(directory, plan, content.begun)
-    _log.info("%s: going on after %s finished source tasks", directory.path, f"{len(content.done):,}")
+    _log.info("%s: resuming after %s finished source tasks", directory.path, f"{len(content.done):,}")
     begun = content.begun.without(decision.stale) if decision.stale else content.begun
     ledger = RunLedger(file, finished=content.done, begun=begun, before_commit=directory.sync)
     return Opened(ledger, decision)

@@ -33,7 +33,7 @@ _SHOWN = 20
 
 @dataclass
 class Decision:
-    """How to go on.
+    """How to resume.
 
     Args:
         content: What the ledger is to say; what is done in it is skipped.
@@ -155,6 +155,6 @@ def _refusal(conflicts: list[str], count: int, run_dir: str) -> ResumeError:
     shown = "".join(f"\n  - {each}" for each in conflicts[:_SHOWN])
     more = f"\n  - and {count - _SHOWN} more" if count > _SHOWN else ""
     return ResumeError(
-        f"the run in {run_dir!r} cannot go on as it is, because something has changed since:{shown}{more}",
+        f"the run in {run_dir!r} cannot be resumed as it is, because something has changed since:{shown}{more}",
         fix='undo that, or redo what is affected with --resume=changed (in Python resume="changed")',
     )

@@ -220,9 +220,9 @@ def test_setup_runs_once_per_node_and_per_worker_and_teardown_at_the_end(tmp_pat
 
 
 def test_nonsense_arguments_are_refused():
-    with pytest.raises(ConfigError, match="mode is 'fast'"):
+    with pytest.raises(ConfigError, match="got 'fast'"):
         StreamingExecutor(mode="fast")
-    with pytest.raises(ConfigError, match="memory_limit_bytes is 0"):
+    with pytest.raises(ConfigError, match="memory_limit_bytes must be positive, got 0"):
         StreamingExecutor(memory_limit_bytes=0)
 
 

@@ -81,7 +81,7 @@ class Dispatcher:
         return None
 
     def _resume(self, step: StepState, now: float) -> None:
-        """Let calls go on that were interrupted, some at a time: those that cannot are put at the end of the line."""
+        """Resume interrupted calls, some at a time; those that cannot resume go to the end of the queue."""
         for worker in list(itertools.islice(step.suspended.values(), self._tuning.resumed_at_once)):
             if not self.has_room_behind(step):
                 return

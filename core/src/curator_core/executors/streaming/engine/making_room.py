@@ -81,7 +81,7 @@ def places_in_turn(board: Board, order: Sequence[StepState]) -> dict[int, str]:
 
 
 def workers_by_load(step: StepState) -> list[Worker]:
-    """Return the workers that are to go on, in the order in which they could end soonest."""
+    """Return the workers whose calls to resume, in the order in which they could end soonest."""
     return sorted((worker for worker in step.workers.values() if worker.phase != "draining"), key=_load)
 
 

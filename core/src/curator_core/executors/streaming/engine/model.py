@@ -242,7 +242,7 @@ class CallResult:
         outputs: Number of output tasks in this part.
         size_bytes: Size of this part.
         service_s: Time spent.
-        is_done: Whether the call is over; if not, the worker waits to be told to go on.
+        is_done: Whether the call is over; if not, the worker waits to be resumed.
         handle: The shell's handle on the part.
         completed: Inputs all of whose outputs are in this part or in earlier ones, where the call is not over.
         open_outputs: Outputs passed on, in this part or in earlier ones, of the one input that is not complete.
@@ -266,7 +266,7 @@ WorkerPhase = Literal["starting", "ready", "draining"]
 class Worker:
     """A worker of a step.
 
-    ``calls`` are those in flight, oldest first; ``suspended`` waits for room to go on, unless the worker
+    ``calls`` are those in flight, oldest first; ``suspended`` waits for room to resume, unless the worker
     ``drops_suspended`` with its next call. A worker that ``yields_to`` a later step gets no further calls until it has
     given its CPUs back.
     """

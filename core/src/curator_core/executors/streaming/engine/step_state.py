@@ -34,7 +34,7 @@ class StepState:
         self.is_large = False  # whether its workers need more CPUs at once than those of other steps
         self.workers: dict[int, Worker] = {}
         self.candidates = Candidates(index, spec.cpus, leases)
-        self.suspended: dict[int, Worker] = {}  # with a call that waits for room to go on
+        self.suspended: dict[int, Worker] = {}  # with a call that waits for room to resume
         self.urgent: deque[Call] = deque()  # suspects and replays: run alone, before anything else
         self.estimate = StepEstimator(tuning)
         self.sizer = ChunkSizer(spec.batch_size, tuning, max_tasks=spec.max_worker_tasks)
@@ -80,7 +80,7 @@ class StepState:
 
     @property
     def suspended_calls(self) -> int:
-        """Calls that wait for room to go on."""
+        """Calls that wait for room to resume."""
         return len(self.suspended)
 
     def push(self, chunk: Chunk) -> None:

@@ -107,7 +107,7 @@ class RunLoop:
                 return
             if self._is_stuck_for_good():
                 raise StageError(
-                    f"the run cannot go on: {self._describe_standstill()}",
+                    f"the run cannot continue: {self._describe_standstill()}",
                     fix="give the executor more CPUs, GPUs or memory, or ask for less in the stages",
                 )
             self._wait()
