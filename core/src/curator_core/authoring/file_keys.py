@@ -50,6 +50,10 @@ def keys_of_files(entries: Sequence[FileEntry]) -> list[str]:
 def keys_of_rows(batch: TableBatch, *, key_field: str = "key", uri_field: str = "uri") -> list[str | None]:
     """Return the keys of rows: those they have, else what :func:`key_of_uri` makes of the files that they name.
 
+    >>> from curator_core import TableBatch
+    >>> keys_of_rows(TableBatch(data={"key": ["cats/1", None]}))
+    ['cats/1', None]
+
     Raises:
         StageError: They have neither.
     """

@@ -43,6 +43,7 @@ class FileReader(ProcessingStage[FileGroupTask, TableBatch]):
     record; its neighbours come out.
 
     >>> import pyarrow as pa
+    >>> from dataclasses import dataclass
     >>> @dataclass
     ... class ReadLogs(FileReader):
     ...     extensions = (".log", ".log.gz")

@@ -33,6 +33,7 @@ class FileWriter(ProcessingStage[TableBatch, FileGroupTask]):
     synced and renamed. A batch without rows writes nothing. A resumed run finds the files by their names and removes
     those that do not belong to it. The task returned names the file; its ``meta`` has ``rows`` and ``bytes``.
 
+    >>> from dataclasses import dataclass
     >>> @dataclass
     ... class WriteLogs(FileWriter):
     ...     extension = ".log"

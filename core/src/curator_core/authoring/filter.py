@@ -32,6 +32,9 @@ MISSING_VALUE = "missing_value"
 class Verdict:
     """A filter's judgement of a batch.
 
+    >>> Verdict([3, 9], {"too_many": [False, True]}).reasons
+    {'too_many': [False, True]}
+
     Args:
         score: One number per row; null where the row has nothing to judge. Polars, Arrow, numpy or a list.
         reasons: For each reason to drop, which rows it applies to. The first that applies is the one reported.
@@ -61,6 +64,7 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
     """Drop rows, saying why.
 
     >>> import polars as pl
+    >>> from dataclasses import dataclass
     >>> @dataclass
     ... class MinChars(Filter):
     ...     min_chars: int = 3

@@ -38,6 +38,11 @@ class FolderReader(FileReader):
     The key is the file's path below the folder that was listed, without its extension, and unique; ``_row`` is 0.
     A file that is too large or cannot be read is one bad record; the others come out.
 
+    >>> class ReadIcons(FolderReader):
+    ...     usual_extensions = (".ico",)
+    >>> ReadIcons("icons").outputs()
+    ['uri', 'key', 'bytes', 'size_bytes', '_source', '_row']
+
     Args:
         with_bytes: Read the content, too; without it a later stage opens the file by its uri.
         max_file_bytes: A larger file is reported and left out.

@@ -33,6 +33,9 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
     It takes files as they are. A subclass that knows what is in them says where they may be cut (:meth:`plan`), by
     which extensions they are found (:attr:`looked_for`), and which columns they have (:meth:`preflight`).
 
+    >>> ListFiles("corpus", extensions=[".log"], block_bytes=2**20).looked_for
+    ['.log']
+
     Args:
         paths: Files, folders, globs or URLs.
         extensions: Extensions looked for in folders; any, where None.
@@ -107,5 +110,16 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
 
 
 def report_refused(file: RefusedFile) -> None:
-    """Report a file that was found and must not be read, for quarantine."""
+    """Report a file that was found and must not be read, for quarantine.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from curator_core.sdk import Recording, list_files
+    >>> with tempfile.TemporaryDirectory() as folder, Recording().active() as recording:
+    ...     Path(folder, "a.txt").touch()
+    ...     Path(folder, "b.txt").symlink_to("/etc/hostname")  # leads out of the folder
+    ...     files = list_files(folder, on_refused=report_refused)
+    >>> len(files), recording.bad_records[0].error_type
+    (1, 'UnreadableFile')
+    """
     report().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))

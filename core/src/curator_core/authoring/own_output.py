@@ -24,6 +24,9 @@ __all__ = ["check_own_output"]
 def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
     """Check that no stage lists files that another one writes.
 
+    >>> from curator_core.sdk import FileWriter, ListFiles
+    >>> check_own_output([ListFiles("raw"), FileWriter("clean")])
+
     Raises:
         ConfigError: One does.
     """

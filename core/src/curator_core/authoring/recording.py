@@ -32,6 +32,9 @@ IGNORED = "ignored files: "
 class BadRecord:
     """A record that a stage could not use while the rest of its task went on.
 
+    >>> BadRecord("the line is not JSON", source="a.jsonl", row=1024).rows
+    1
+
     Args:
         message: What is wrong with it.
         source: File it is in.
@@ -51,7 +54,13 @@ class BadRecord:
 
 @dataclass
 class Recording:
-    """Everything a stage reported during one call."""
+    """Everything a stage reported during one call.
+
+    >>> with Recording().active() as recording:
+    ...     report().count(requests=3)
+    >>> recording.counters["requests"]
+    3
+    """
 
     dropped: Counter[str] = field(default_factory=Counter)
     dropped_rows: list[pa.Table] = field(default_factory=list)
@@ -132,5 +141,11 @@ _current: ContextVar[Recording | None] = ContextVar("curator_recording", default
 
 
 def report() -> Recording:
-    """Return the recording of the call that is running."""
+    """Return the recording of the call that is running.
+
+    >>> with Recording().active() as recording:  # as an executor does around each call of a stage
+    ...     report().drop("too_short", 2)
+    >>> recording.dropped["too_short"]
+    2
+    """
     return _current.get() or _StrictRecording()

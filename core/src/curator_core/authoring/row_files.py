@@ -23,6 +23,9 @@ __all__ = ["RowFile", "row_files"]
 class RowFile:
     """A file as a row names it. It is checked when it is opened, not before.
 
+    >>> RowFile("sounds/a.wav", origin="/corpus/manifest.jsonl").value
+    'sounds/a.wav'
+
     Args:
         value: As it stands in the row.
         origin: File that the row was read from.
@@ -86,6 +89,11 @@ class RowFile:
 
 def row_files(batch: TableBatch, column: str, allowed: Sequence[str] | None = None) -> list[RowFile | None]:
     """Return the file that each row names; None where it names none.
+
+    >>> from curator_core import TableBatch
+    >>> batch = TableBatch(data={"uri": ["a.wav", None], "_source": ["/corpus/manifest.jsonl"] * 2})
+    >>> [file and file.origin for file in row_files(batch, "uri")]
+    ['/corpus/manifest.jsonl', None]
 
     Args:
         batch: The rows; ``_source`` says which file each was read from.

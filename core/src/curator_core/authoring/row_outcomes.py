@@ -26,6 +26,14 @@ T = TypeVar("T")
 def keep_readable(batch: BatchT, outcomes: Sequence[T | DataError], *, error_type: str) -> tuple[BatchT, list[T]]:
     """Return the rows whose outcome is not an error, and their outcomes; the others are quarantined.
 
+    >>> from curator_core import TableBatch
+    >>> from curator_core.sdk import Recording
+    >>> batch = TableBatch(data={"key": ["a", "b"]})
+    >>> with Recording().active() as recording:
+    ...     kept, sizes = keep_readable(batch, [640, DataError("no image")], error_type="UnreadableImage")
+    >>> kept.data["key"].to_pylist(), sizes, recording.bad_records[0].error_type
+    (['a'], [640], 'UnreadableImage')
+
     Args:
         batch: The rows.
         outcomes: What was found for each row, or the error.
@@ -71,7 +79,15 @@ def _told(error: Exception) -> str:
 
 
 def add_attributes(batch: BatchT, values: Sequence[object], columns: Mapping[str, pa.DataType]) -> BatchT:
-    """Add a column per attribute of one value per row; null where the value is None."""
+    """Add a column per attribute of one value per row; null where the value is None.
+
+    >>> from types import SimpleNamespace
+    >>> import pyarrow as pa
+    >>> from curator_core import TableBatch
+    >>> sizes = [SimpleNamespace(width=640), None]
+    >>> add_attributes(TableBatch(data={"key": ["a", "b"]}), sizes, {"width": pa.int64()}).data["width"].to_pylist()
+    [640, None]
+    """
     for name, kind in columns.items():
         batch = batch.with_column(name, pa.array([getattr(value, name, None) for value in values], kind))
     return batch

@@ -32,6 +32,11 @@ def plan_slices(
 ) -> Iterator[tuple[FileSlice, ...]]:
     """Yield units of work of about ``block_bytes``, in the order of ``entries``.
 
+    >>> from curator_core.sdk import FileEntry
+    >>> files = [FileEntry("a.log", 40), FileEntry("b.log", 50), FileEntry("c.log", 30)]
+    >>> [[piece.path for piece in unit] for unit in plan_slices(files, block_bytes=100)]
+    [['a.log', 'b.log'], ['c.log']]
+
     Args:
         entries: The files; pulled one at a time.
         block_bytes: Neighbouring files are grouped up to this size; a larger splittable file is cut into

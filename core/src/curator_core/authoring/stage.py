@@ -38,14 +38,22 @@ Columns: TypeAlias = "Sequence[str] | tuple[Sequence[str], Sequence[str]]"
 
 
 class NodeInfo:
-    """The machine a stage is set up on."""
+    """The machine a stage is set up on.
+
+    >>> NodeInfo("node-1").node_id
+    'node-1'
+    """
 
     def __init__(self, node_id: str = "local") -> None:
         self.node_id = node_id
 
 
 class WorkerInfo:
-    """The worker a stage is set up in."""
+    """The worker a stage is set up in.
+
+    >>> WorkerInfo("worker-7", node_id="node-1").node_id
+    'node-1'
+    """
 
     def __init__(self, worker_id: str = "local", node_id: str = "local") -> None:
         self.worker_id = worker_id
@@ -271,6 +279,16 @@ class CompositeStage(ProcessingStage[X, Y]):
 
     Options given to the composite go to the part that bears its name, or to every part where none does; those that only
     some stages have, such as ``save_dropped`` of filters, to the parts that have them.
+
+    >>> from curator_core import processing_stage
+    >>> @processing_stage
+    ... def clean(task):
+    ...     return task
+    >>> class CleanTwice(CompositeStage):
+    ...     def decompose(self):
+    ...         return [clean.with_(name="first"), clean.with_(name="second")]
+    >>> [stage.name for stage in CleanTwice().decompose()]
+    ['first', 'second']
     """
 
     tag: bool = False

@@ -141,6 +141,10 @@ def option_type(cls: type[AnyStage], option: str) -> Any:
 def parameter_values(stage: AnyStage, *, with_defaults: bool = True) -> dict[str, Any]:
     """Read the constructor's parameters back from a stage's attributes.
 
+    >>> from curator_core.sdk import FileWriter
+    >>> parameter_values(FileWriter("out"))
+    {'path': 'out'}
+
     Args:
         stage: The stage.
         with_defaults: Also those that have their default values.

@@ -98,6 +98,19 @@ def retry_quarantined(
     source task is found again by its id and processed whole. Output files are named after the tasks, so that repeating
     a retry replaces them. The quarantine is brought up to date when everything has been processed.
 
+    >>> import tempfile
+    >>> from curator_core import LocalExecutor, Pipeline, Task, processing_stage
+    >>> @processing_stage
+    ... def halve(task, *, by: int = 0):
+    ...     return task.with_data(task.data / by)
+    >>> tasks = [Task(data=10)]
+    >>> with tempfile.TemporaryDirectory() as run_dir:
+    ...     failed = Pipeline("p", stages=[halve]).run(LocalExecutor(max_attempts=1), tasks, run_dir=run_dir)
+    ...     fixed = Pipeline("p", stages=[halve(by=2)])
+    ...     result = retry_quarantined(run_dir, pipeline=fixed, initial_tasks=tasks)
+    >>> len(failed.quarantined), [task.data for task in result.outputs]
+    (1, [5.0])
+
     Args:
         run_dir: The run directory.
         pipeline: The pipeline; that of the run directory unless given.

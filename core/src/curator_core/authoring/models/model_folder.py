@@ -42,6 +42,11 @@ def find_model_folder(
 ) -> Path:
     """Return the folder with the files of a model, downloading them once where they are on the hub.
 
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     find_model_folder(folder, stage="acme.embed").samefile(folder)
+    True
+
     Args:
         name: A folder, a file in it, or an id on the hub.
         stage: Name of the stage, for messages.

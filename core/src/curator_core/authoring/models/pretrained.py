@@ -16,7 +16,11 @@ __all__ = ["LoadSettings", "load_pretrained", "quiet_transformers"]
 
 
 class LoadSettings(Protocol):
-    """What the user allows a model to do when it is loaded."""
+    """What the user allows a model to do when it is loaded.
+
+    >>> from types import SimpleNamespace
+    >>> settings: LoadSettings = SimpleNamespace(allow_pickle=False, trust_remote_code=False)
+    """
 
     @property
     def allow_pickle(self) -> bool:
@@ -31,6 +35,18 @@ def load_pretrained(
     auto_class: Any, folder: Path, settings: LoadSettings, *, stage: str, unused: tuple[str, ...] = ()
 ) -> Any:
     """Return a model in single precision.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from types import SimpleNamespace
+    >>> from transformers import AutoModel, ViTConfig, ViTModel
+    >>> tiny = ViTConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8)
+    >>> safe = SimpleNamespace(allow_pickle=False, trust_remote_code=False)
+    >>> with tempfile.TemporaryDirectory() as folder, quiet_transformers():
+    ...     ViTModel(tiny).save_pretrained(folder)
+    ...     model = load_pretrained(AutoModel, Path(folder), safe, stage="acme.embed")
+    >>> model.config.hidden_size
+    8
 
     Args:
         auto_class: Class of transformers that knows how, such as ``AutoModel``.
@@ -83,7 +99,13 @@ def _fix(folder: Path, settings: LoadSettings) -> str:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Keep progress bars and load reports of transformers away while loading; errors come out."""
+    """Keep progress bars and load reports of transformers away while loading; errors come out.
+
+    >>> from transformers.utils import logging as library_logging
+    >>> with quiet_transformers():
+    ...     library_logging.is_progress_bar_enabled()
+    False
+    """
     from transformers.utils import logging as library_logging
 
     had_bars = library_logging.is_progress_bar_enabled()
