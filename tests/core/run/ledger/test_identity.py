@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+import polars as pl
 import pytest
 
-from curator_core import Pipeline, ProcessingStage, TableBatch, Task
+from curator_core import Filter, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.run.ledger.identity import differences, plan_identity
 
 
@@ -50,3 +51,22 @@ def test_whatever_else_differs_is_told(before, now):
 @pytest.mark.parametrize(("value", "lines"), [(None, 0), (False, 0), (0, 1), ("gz", 1)])
 def test_a_parameter_that_is_gone_makes_a_difference_only_if_it_was_given(value, lines):
     assert len(differences(stage(params={"compression": value}), stage(params={}))) == lines
+
+
+def identity_of(expression):
+    (found,) = plan_identity(Pipeline("p", stages=[Filter.of(expression, reason="unlisted")]).build())["stages"]
+    return found
+
+
+def test_a_value_in_the_middle_of_a_long_expression_makes_a_difference():
+    """Polars shows the first and the last values of a list only."""
+    listed = list(range(1_000))
+    before, now = (pl.col("n").is_in(values) for values in (listed, [*listed[:500], -1, *listed[501:]]))
+    assert str(before) == str(now)
+    assert identity_of(before) == identity_of(pl.col("n").is_in(list(listed)))
+    assert identity_of(before) != identity_of(now)
+
+
+def test_an_expression_that_calls_python_is_never_taken_for_the_same():
+    expression = pl.col("n").map_elements(str.isdigit, return_dtype=pl.Boolean)
+    assert identity_of(expression) != identity_of(expression)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import secrets
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -135,13 +136,25 @@ def _plain(value: Any) -> Any:
     if isinstance(value, type):
         return f"{_TYPE}{value.__qualname__}"
     if type(value).__module__.startswith("polars."):
-        return str(value)  # an expression
+        return _expression(value)
     if callable(value):
         return f"{getattr(value, '__qualname__', type(value).__qualname__)} {_source_hash(value)}"
     try:
         return json.loads(json.dumps(plain_value(value, "")))
     except (ConfigError, TypeError, ValueError):
         return f"a {type(value).__name__}"
+
+
+def _expression(value: Any) -> str:
+    """Return an expression of polars with a hash of all of it: its text leaves out most of a long list.
+
+    One that calls a Python function is never the same as before, because nobody can tell.
+    """
+    try:
+        content = value.meta.serialize()
+    except Exception:  # noqa: BLE001 - polars raises what its pickling raises, also for want of a package
+        content = secrets.token_bytes(8)
+    return f"{value} ({hashlib.blake2b(content, digest_size=6).hexdigest()})"
 
 
 def _code_version(thing: Any, distributions: Mapping[str, str]) -> str:
