@@ -82,7 +82,7 @@ class FunctionStage(MadeOfFunction, ProcessingStage["Task[Any]", "Task[Any]"]):
     writes: ClassVar[tuple[str, ...]] = ()
 
     def process(self, task: Task[Any]) -> Any:
-        return self.function(task, **self.chosen())
+        return self.function(task, **self.chosen()) if self.settings else self.function(task)
 
     def inputs(self) -> Columns:
         return list(self.reads)
