@@ -21,8 +21,9 @@ def test_what_workers_report_adds_up_in_the_driver():
     runner = StageRunner(OnlyEven(), worker, max_attempts=1)
     for start in (0, 10):
         list(runner.run(Task(data=n, task_id=str(n)) for n in range(start, start + 3)))
-        driver.absorb(*pickle.loads(pickle.dumps(worker.take())))
+        reports = pickle.loads(pickle.dumps(worker.take()))
+        driver.absorb(reports.stats, reports.quarantined)
     stats = driver.stats["OnlyEven"]
     assert (stats.tasks_in, stats.tasks_out, stats.failures, stats.quarantined) == (6, 4, 2, 2)
     assert [record.task_id for record in driver.quarantined] == ["1", "11"]
-    assert worker.take()[0]["OnlyEven"].tasks_in == 0
+    assert worker.take().stats["OnlyEven"].tasks_in == 0

@@ -65,6 +65,23 @@ def test_places_are_those_of_the_first_time(added, asked):
     assert [order.place(source) is None for source in asked] == [source not in plain for source in asked]
 
 
+NEIGHBOURS = st.tuples(st.sampled_from([0, 1, 4, 32_760, 65_530]), st.integers(1, 40)).map(
+    lambda row: [str(number) for number in range(row[0], row[0] + row[1])]
+)
+
+
+@given(st.lists(st.one_of(NEIGHBOURS, st.lists(IDS, max_size=4))))
+def test_sources_added_together_have_the_places_of_those_added_one_by_one(chunks):
+    together, one_by_one = SourceOrder(), SourceOrder()
+    for chunk in chunks:
+        together.extend(chunk)
+        for source in chunk:
+            one_by_one.add(source)
+    assert len(together) == len(one_by_one)
+    for source in {source for chunk in chunks for source in chunk}:
+        assert together.place(source) == one_by_one.place(source)
+
+
 TASK_IDS = st.tuples(st.integers(0, 5), st.lists(st.sampled_from(["0", "1", "2", "10", "q1b05"]), max_size=3)).map(
     lambda parts: "/".join([str(parts[0]), *parts[1]])
 )

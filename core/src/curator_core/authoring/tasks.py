@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from curator_core.authoring.derived import carry_columns, carry_rows
 from curator_core.values.errors import StageError, UnknownNameError
 from curator_core.values.redaction import redact_shapes
+from curator_core.values.source_ids import source_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -303,15 +304,6 @@ def _is_plain(kind: type) -> bool:
     has_slots = any(vars(each).get("__slots__") for each in kind.__mro__)
     own = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
     return not has_slots and not any(name in vars(each) for each in kind.__mro__ if each is not object for name in own)
-
-
-def source_id(task_id: str) -> str:
-    """Return the id of the source task that a task descends from.
-
-    >>> source_id("3f2a/0/2")
-    '3f2a'
-    """
-    return task_id.partition("/")[0]
 
 
 def _as_slices(files: Iterable[str | FileSlice]) -> tuple[FileSlice, ...]:

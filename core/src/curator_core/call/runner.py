@@ -157,7 +157,7 @@ class StageRunner:
             fix="put plain values, tables or arrays into tasks, not open files, locks or connections",
         )
         unfit.__cause__ = cause
-        self.stats.unmade(output)
+        self.stats.made(output, sign=-1)
         self.stats.add(failures=1)
         record = record_for_task(self.stage.name, output, unfit, attempts=1, worker=self._worker)
         self._policy.apply(record, None, self._state, cause=unfit)
@@ -207,7 +207,7 @@ class StageRunner:
                 recording.end(token)
             seconds = clock() - started
             if not isinstance(result, Task):
-                stats.saw_one(task, process_time_s=seconds)
+                stats.saw([task], process_time_s=seconds)
                 yield from self._counted(self._process([task], first=(recording, _Outcome(result, failure))))
                 recording = Recording()
             elif is_bare and recording.is_empty:
@@ -217,7 +217,7 @@ class StageRunner:
                 yield outputs.pop()
                 continue
             else:
-                stats.saw_one(task, process_time_s=seconds)
+                stats.saw([task], process_time_s=seconds)
                 self._keep(recording, [task])
                 recording.clear()
                 outputs = list(self._counted([adopt_one(task, result)]))

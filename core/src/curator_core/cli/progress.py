@@ -43,7 +43,7 @@ def progress_line(state: RunState, pace: Pace | None = None) -> str:
     """
     stages = list(state.stats.values())
     read = next((each.rows_out for each in stages if each.rows_out), 0)
-    dropped = sum(sum(each.dropped.values()) for each in stages)
+    dropped = sum(each.rows_dropped for each in stages)
     elapsed_s = time.monotonic() - state.started_s
     rate = read / elapsed_s if elapsed_s > 0 else 0.0
     line = f"{elapsed_s:.0f} s: {read:,} rows read ({rate:,.0f}/s), {dropped:,} dropped"

@@ -137,5 +137,5 @@ def _name(name: str) -> Text:
 
 
 def _dropped(stats: StageStats) -> str:
-    dropped = sum(stats.dropped.values())
+    dropped = stats.rows_dropped
     return f"{dropped:,}" if dropped else ""

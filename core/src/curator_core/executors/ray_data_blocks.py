@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from curator_core.authoring.stage import WorkerInfo
-from curator_core.executors.ray.shipping import check_readable, dumps
+from curator_core.executors.ray.shipping import dumps, dumps_readable
 from curator_core.executors.streaming.shell.worker import CallReport, StepHost
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def evenly(tasks: Sequence[Task[Any]], *, parts: int, most: int) -> Iterator[Seq
 
 def write_block(tasks: Sequence[Task[Any]]) -> pa.Table:
     """Return tasks as a table with a row for each."""
-    return _table([_pickled(task) for task in tasks])
+    return _table([dumps_readable(task) for task in tasks])
 
 
 def read_block(block: pa.Table) -> Iterator[Task[Any] | CallReport]:
@@ -116,14 +116,8 @@ class DataWorker:
 
 def _rows(tasks: list[Task[Any]]) -> tuple[list[bytes], int]:
     """Return a row for each task, and their size."""
-    rows = [_pickled(task) for task in tasks]
+    rows = [dumps_readable(task) for task in tasks]
     return rows, sum(map(len, rows))
-
-
-def _pickled(task: Task[Any]) -> bytes:
-    pickled = dumps(task)
-    check_readable([task], pickled)
-    return pickled
 
 
 def _table(rows: list[bytes]) -> pa.Table:

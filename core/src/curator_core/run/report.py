@@ -35,7 +35,7 @@ def text_report(result: RunResult) -> str:
 
 
 def _stage_row(stage: StageStats) -> tuple[str, ...]:
-    dropped = sum(stage.dropped.values())
+    dropped = stage.rows_dropped
     return (
         visible_line(stage.name),
         f"{stage.rows_in:,}",

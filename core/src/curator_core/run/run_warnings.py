@@ -58,14 +58,14 @@ def _losses(stages: Sequence[StageStats]) -> str:
     parts = []
     for stage in sorted(stages, key=_lost, reverse=True)[:_SHOWN]:
         if stage.dropped:
-            parts.append(f"{stage.name!r} dropped {sum(stage.dropped.values()):,} ({_reasons(stage.dropped)})")
+            parts.append(f"{stage.name!r} dropped {stage.rows_dropped:,} ({_reasons(stage.dropped)})")
         if stage.failed:
             parts.append(f"{stage.rows_failed:,} failed in {stage.name!r} ({_reasons(stage.failed)})")
     return ", ".join(parts)
 
 
 def _lost(stage: StageStats) -> int:
-    return sum(stage.dropped.values()) + stage.rows_failed
+    return stage.rows_dropped + stage.rows_failed
 
 
 def _reasons(counts: Counter[str]) -> str:

@@ -57,10 +57,7 @@ class SourceOrder:
         if position is not None:
             if not self._positions.add(source):
                 return
-            if position != self._next or self._count - position != self._offset:
-                self._offset = self._count - position
-                self._firsts.append(position)
-                self._offsets.append(self._offset)
+            self._begin_row(position)
             self._next = position + 1
         else:
             digest = as_digest(source)
@@ -75,6 +72,29 @@ class SourceOrder:
                     self._shifts.append(shift)
                 self._digests.append(digest)  # again, if it was there: the first is found
         self._count += 1
+
+    def extend(self, sources: Sequence[str]) -> None:
+        """Put source tasks behind all others; neighbouring positions are added at once."""
+        start = as_position(sources[0]) if sources else None
+        stop = 0 if start is None else start + len(sources)
+        if (
+            start is None
+            or sources != list(map(str, range(start, stop)))
+            or not self._positions.add_positions(start, stop)
+        ):
+            for source in sources:
+                self.add(source)
+            return
+        self._begin_row(start)
+        self._next, self._last, self._index = stop, sources[-1], None
+        self._count += len(sources)
+
+    def _begin_row(self, position: int) -> None:
+        """Begin a row of neighbours, unless the position continues the last one."""
+        if position != self._next or self._count - position != self._offset:
+            self._offset = self._count - position
+            self._firsts.append(position)
+            self._offsets.append(self._offset)
 
     def place(self, source: str) -> int | None:
         """Return the place of a source task, or None where it has none."""

@@ -12,10 +12,10 @@ from curator_core.authoring.existing_output import check_existing
 from curator_core.call.failure_limit import FailureLimit
 from curator_core.call.lineage import number_sources
 from curator_core.run.directory import RunDirectory
-from curator_core.run.ledger.counts import Counts, SourcedStats
 from curator_core.run.ledger.descriptions import output_from
 from curator_core.run.ledger.run_ledger import StageProgress
 from curator_core.run.outputs import Outputs
+from curator_core.values.counts import Counts
 from curator_core.values.stats import StageStats
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ class RunState:
         with self._lock:
             stats = self.stats.get(stage_name)
             if stats is None:
-                stats = StageStats(stage_name) if self.ledger is None else SourcedStats(stage_name, self.ledger.counts)
-                self.stats[stage_name] = stats
+                counts = None if self.ledger is None else self.ledger.counts
+                stats = self.stats[stage_name] = StageStats(stage_name, counts)
             return stats
 
     def apply(self, executor: Executor) -> None:
@@ -179,7 +179,7 @@ class RunState:
 
         self.directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
 
-    def absorb(self, stats: Mapping[str, StageStats], quarantined: Iterable[QuarantineRecord]) -> None:
+    def absorb(self, stats: Mapping[str, Counts], quarantined: Iterable[QuarantineRecord]) -> None:
         """Add what a worker process reported.
 
         Raises:
@@ -213,7 +213,7 @@ class RunState:
 
     def _add_counts(self, by_stage: Mapping[str, Mapping[str, Any]]) -> None:
         for name, counts in by_stage.items():
-            Counts.from_json(counts).add_to(self.stats_of(self._named_today(name)))
+            self.stats_of(self._named_today(name)).merge(Counts.from_json(counts))
 
     def _named_today(self, stage_name: str) -> str:
         """Return the name that a stage of an earlier run has in this one."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import concat_tables
 from curator_core.run.directory import RunDirectory
-from curator_core.run.ledger.counts import Counts, SourcedStats
+from curator_core.values.counts import Counts
 from curator_core.values.stats import StageStats
 
 if TYPE_CHECKING:
     from curator_core.authoring.recording import Recording
     from curator_core.authoring.tasks import Task
     from curator_core.call.quarantine_record import QuarantineRecord
-    from curator_core.run.ledger.counts import SourceCounts
+    from curator_core.values.counts import SourceCounts
 
 __all__ = ["Reports", "WorkerState"]
 
@@ -24,19 +24,19 @@ class Reports:
     """What stages have reported since the last time, in a form that travels.
 
     Args:
-        stats: Statistics by stage.
+        stats: Counts by stage.
         quarantined: Records that were set aside.
-        counts: Statistics by source task and stage, if the run keeps a ledger.
+        counts: Counts by source task and stage, if the run keeps a ledger.
     """
 
-    stats: dict[str, StageStats]
+    stats: dict[str, Counts]
     quarantined: list[QuarantineRecord]
     counts: dict[str, dict[str, Counts]]
 
     def merge(self, later: Reports) -> None:
         """Add what was reported after these."""
         for name, each in later.stats.items():
-            self.stats.setdefault(name, StageStats(name)).merge(each)
+            self.stats.setdefault(name, Counts()).merge(each)
         self.quarantined += later.quarantined
         for source, by_stage in later.counts.items():
             mine = self.counts.setdefault(source, {})
@@ -68,8 +68,7 @@ class WorkerState:
         """Return the statistics of a stage, made at its first use."""
         stats = self.stats.get(stage_name)
         if stats is None:
-            stats = StageStats(stage_name) if self.counts is None else SourcedStats(stage_name, self.counts)
-            self.stats[stage_name] = stats
+            stats = self.stats[stage_name] = StageStats(stage_name, self.counts)
         return stats
 
     def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
@@ -88,17 +87,8 @@ class WorkerState:
         if self._directory is not None and recording.dropped_rows:
             self._directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
 
-    def take(self) -> tuple[dict[str, StageStats], list[QuarantineRecord]]:
-        """Return everything reported since the last time, in a form that travels, and start anew."""
-        stats = {name: each.split_off() for name, each in self.stats.items()}
+    def take(self) -> Reports:
+        """Return everything reported since the last time, and start anew."""
         quarantined, self.quarantined = self.quarantined, []
-        return stats, quarantined
-
-    def take_counts(self) -> dict[str, dict[str, Counts]]:
-        """Return what was counted by source task since the last time, and start anew."""
-        return {} if self.counts is None else self.counts.take_all()
-
-    def take_all(self) -> Reports:
-        """Return everything reported since the last time, also by source task, and start anew."""
-        stats, quarantined = self.take()
-        return Reports(stats, quarantined, self.take_counts())
+        counts = {} if self.counts is None else self.counts.take_all()
+        return Reports({name: each.take() for name, each in self.stats.items()}, quarantined, counts)

@@ -65,15 +65,13 @@ class Histogram:
 
     def merge(self, other: Histogram) -> None:
         """Add the counts of another histogram, with bins of the same width, to this one."""
+        if not other.count:
+            return
         assert other.bins_per_octave == self.bins_per_octave
         self.bins.update(other.bins)
         self.count += other.count
         self.minimum = min(self.minimum, other.minimum)
         self.maximum = max(self.maximum, other.maximum)
-
-    def copy(self) -> Histogram:
-        """Return a histogram with the same counts."""
-        return Histogram(Counter(self.bins), self.count, self.minimum, self.maximum, self.bins_per_octave)
 
     def clear(self) -> None:
         """Forget everything."""

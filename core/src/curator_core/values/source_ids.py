@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["DigestSet", "SourceIds", "as_digest", "as_position", "digest_of"]
+__all__ = ["DigestSet", "SourceIds", "as_digest", "as_position", "digest_of", "source_id"]
 
 _DIGEST_CHARS = 16
 _PAGE_BITS = 15
 _RECENT = 1 << 12
 """Digests that are kept in a Python set, at some 80 bytes each, before they are sorted into an array."""
+
+
+def source_id(task_id: str) -> str:
+    """Return the id of the source task that a task descends from.
+
+    >>> source_id("3f2a/0/2")
+    '3f2a'
+    """
+    return task_id.partition("/")[0]
 
 
 def as_position(source: str) -> int | None:
@@ -124,6 +133,22 @@ class SourceIds(AbstractSet[str]):
         is_new = source not in self._others
         self._others.add(source)
         return is_new
+
+    def add_positions(self, start: int, stop: int) -> bool:
+        """Add neighbouring positions, if none of them is there; return whether they were added."""
+        pages: dict[int, int] = {}
+        for number in range(start >> _PAGE_BITS, ((stop - 1) >> _PAGE_BITS) + 1):
+            first = number << _PAGE_BITS
+            low, high = max(start - first, 0), min(stop - first, 1 << _PAGE_BITS)
+            mask = ((1 << (high - low)) - 1) << low
+            bits = int.from_bytes(self._pages.get(number, b""), "little")
+            if bits & mask:
+                return False
+            pages[number] = bits | mask
+        for number, bits in pages.items():
+            self._pages[number] = bytearray(bits.to_bytes(1 << (_PAGE_BITS - 3), "little"))
+        self._positions += stop - start
+        return True
 
     def __contains__(self, source: object) -> bool:
         if not isinstance(source, str):

@@ -8,8 +8,9 @@ import threading
 
 import pytest
 
-from curator_core import ProcessingStage, Task, processing_stage
-from curator_core.executors.ray.shipping import dumps, pack_error, pack_stage
+from curator_core import ProcessingStage, TableBatch, Task, processing_stage
+from curator_core.executors.ray import shipping
+from curator_core.executors.ray.shipping import dumps, dumps_readable, pack_error, pack_stage
 from curator_core.values.errors import PipelineError, StageError
 
 
@@ -122,3 +123,51 @@ def test_tasks_of_unknown_kinds_travel_too():
         pass
 
     assert type(pickle.loads(dumps(Special(data=1)))).__name__ == "Special"
+
+
+class UnreadableError(Exception):
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+class UnreadablePair(tuple):
+    __slots__ = ()
+
+    def __new__(cls, one, two):
+        return super().__new__(cls, (one, two))
+
+
+class Imitation:
+    """Has every attribute that anybody asks for, as mocks do."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return name
+
+    __qualname__ = "a name"
+
+    def __reduce__(self):
+        return (int, ("no number",))
+
+
+@pytest.mark.parametrize("by_value", [True, False])
+@pytest.mark.parametrize(
+    "hidden",
+    [UnreadableError(1, 2), UnreadablePair(1, 2), Imitation()],
+    ids=["exception", "tuple", "imitation"],
+)
+@pytest.mark.parametrize("hide", [lambda each: each, lambda each: (1, {"a": [each]}), lambda each: Task(data=each)])
+def test_what_could_not_be_read_back_is_not_sent(hidden, hide, by_value):
+    with pytest.raises((TypeError, ValueError)):
+        dumps_readable([Task(data="fine"), Task(data=hide(hidden))], by_value=by_value)
+    with pytest.raises((TypeError, ValueError)):
+        dumps_readable([Task(data=1, meta={"kept": hide(hidden)})], by_value=by_value)
+
+
+def test_plain_values_are_not_read_on_trial(monkeypatch):
+    tasks = [Task(data=(1, 0.5, None, {"a": ["b", b"c"]})), TableBatch(data={"text": ["a", "b"]})]
+    pickled = dumps_readable(tasks)
+    assert pickle.loads(pickled) == tasks
+    monkeypatch.setattr(shipping.pickle, "loads", lambda *_, **__: pytest.fail("read on trial"))
+    assert dumps_readable(tasks)

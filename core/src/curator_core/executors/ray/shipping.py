@@ -9,22 +9,22 @@ import sys
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
-from types import FunctionType, ModuleType, NoneType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.function_stage import MadeOfFunction
+from curator_core.authoring.tasks import Task
 from curator_core.executors.ray.search_path import driver_search_path
 from curator_core.values.errors import CuratorError, PipelineError, StageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.authoring.tasks import Task
 
-__all__ = ["PackedError", "PackedStage", "check_readable", "dumps", "pack_error", "pack_stage", "pickler_class"]
+__all__ = ["PackedError", "PackedStage", "dumps", "dumps_readable", "pack_error", "pack_stage"]
 
-_PLAIN = frozenset((NoneType, bool, int, float, str, bytes))
+
+_PLAIN_MODULES = frozenset(("pyarrow.lib", "curator_core.executors.streaming.shell.chunk_codec"))
+"""Modules of types whose objects can always be read back."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +81,52 @@ def dumps(value: Any) -> bytes:
     return file.getvalue()
 
 
-def check_readable(tasks: Sequence[Task[Any]], pickled: Any, buffers: Sequence[Any] = ()) -> None:
-    """Unpickle tasks on trial: some objects, exceptions above all, can be pickled and then cannot be made again.
+def dumps_readable(value: Any, buffers: list[pickle.PickleBuffer] | None = None, *, by_value: bool = True) -> bytes:
+    """Pickle tasks for another process, and check that it can read them.
 
-    Tables, strings and bytes, which are large and always can, are not tried.
+    Some objects, exceptions above all, can be pickled and then cannot be made again, so they are unpickled on trial.
+    Plain values, tables and tasks that hold nothing else always can, and are not tried.
+
+    Args:
+        value: What to pickle.
+        buffers: Gets the large buffers, which are then no part of the bytes.
+        by_value: Whether classes may have to travel too, because the other side cannot import them.
 
     Raises:
-        Exception: Whatever the process that gets the tasks would meet.
+        Exception: The value cannot be pickled, or whatever the process that reads it would meet.
     """
-    kinds = {type(task.data) for task in tasks}
-    is_plain = all(kind in _PLAIN or kind.__module__ == "pyarrow.lib" for kind in kinds)
-    if not is_plain or any(task.meta for task in tasks):
+    file = io.BytesIO()
+    callback = None if buffers is None else buffers.append
+    pickler = _noting(pickler_class() if by_value else pickle.Pickler)(file, protocol=5, buffer_callback=callback)
+    pickler.dump(value)
+    pickled = file.getvalue()
+    if pickler.met_objects:
         pickle.loads(pickled, buffers=buffers)  # noqa: S301 - written by this process
+    return pickled
+
+
+@lru_cache(maxsize=2)
+def _noting(pickler: Any) -> Any:
+    """Return a pickler that notes whether it met objects that might not be read back."""
+
+    class NotingPickler(pickler):  # type: ignore[misc]
+        met_objects = False
+
+        def reducer_override(self, value: Any) -> Any:
+            """Return what the pickler does with a value of a type that pickle itself does not know."""
+            self.met_objects = self.met_objects or not _is_plain(value)
+            override = getattr(super(), "reducer_override", None)
+            return NotImplemented if override is None else override(value)
+
+    return NotingPickler
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is read back if what it holds is: classes and functions go by their names."""
+    kind = type(value)
+    if isinstance(value, (Task, type, FunctionType, BuiltinFunctionType)):
+        return True
+    return kind.__module__ in _PLAIN_MODULES or kind.__name__ == "cython_function_or_method"
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import source_id
 from curator_core.run.ledger.completion import Completion
-from curator_core.run.ledger.counts import SourceCounts
 from curator_core.run.ledger.descriptions import CONFIDENTIAL, content_hash, describe_files, describe_output
 from curator_core.run.ledger.known_sources import KnownSources
+from curator_core.values.counts import SourceCounts
 from curator_core.values.errors import ResumeError
 from curator_core.values.redaction import redact_credentials
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from curator_core.authoring.tasks import Task
-    from curator_core.run.ledger.counts import Counts
     from curator_core.run.ledger.ledger_file import LedgerFile
+    from curator_core.values.counts import Counts
 
 __all__ = ["RunLedger", "SourceReport", "StageProgress"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from curator_core.run.state import LiveStage
+from curator_core.values.counts import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,37 +15,8 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.board import Board
     from curator_core.executors.streaming.engine.model import Worker, WorkerPhase
     from curator_core.run.state import RunState
-    from curator_core.values.stats import StageStats
 
-__all__ = ["Sampler", "StageCounts", "StageSample", "WorkerChange", "WorkerWatch"]
-
-
-@dataclass(frozen=True)
-class StageCounts:
-    """What a stage has done since the run began; every field only grows."""
-
-    tasks_in: int = 0
-    tasks_out: int = 0
-    rows_in: int = 0
-    rows_out: int = 0
-    bytes_out: int = 0
-    rows_dropped: int = 0
-    failures: int = 0
-    quarantined: int = 0
-
-    @classmethod
-    def of(cls, stats: StageStats) -> StageCounts:
-        """Read them off a stage's statistics."""
-        return cls(
-            stats.tasks_in,
-            stats.tasks_out,
-            stats.rows_in,
-            stats.rows_out,
-            stats.bytes_out,
-            sum(stats.dropped.values()),
-            stats.failures,
-            stats.quarantined,
-        )
+__all__ = ["Sampler", "StageSample", "WorkerChange", "WorkerWatch"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +33,8 @@ class StageSample:
 
     stage: str
     live: LiveStage
-    counts: StageCounts
-    before: StageCounts
+    counts: Counts
+    before: Counts
     interval_s: float
 
     @property
@@ -89,7 +61,7 @@ class Sampler:
     """Takes samples of a run; each knows the one before."""
 
     def __init__(self) -> None:
-        self._before: dict[str, StageCounts] = {}
+        self._before: dict[str, Counts] = {}
         self._before_s = 0.0
 
     def take(self, state: RunState, elapsed_s: float) -> list[StageSample]:
@@ -97,9 +69,9 @@ class Sampler:
         interval_s = elapsed_s - self._before_s
         samples = []
         for name in dict.fromkeys([*state.live, *list(state.stats)]):
-            counts = StageCounts.of(state.stats_of(name))
+            counts = state.stats_of(name).counted()
             live = state.live.get(name) or LiveStage(step=name)
-            samples.append(StageSample(name, live, counts, self._before.get(name, StageCounts()), interval_s))
+            samples.append(StageSample(name, live, counts, self._before.get(name, Counts()), interval_s))
             self._before[name] = counts
         self._before_s = elapsed_s
         return samples

@@ -123,11 +123,11 @@ class CallExecution:
         before = self._completed
         outputs, is_last = self._make()
         outputs, payload, size_bytes = self._encoded(outputs)
-        reports = self._state.take_all()  # before looking ahead: what that reports belongs to the next part
+        reports = self._state.take()  # before looking ahead: what that reports belongs to the next part
         is_done = is_last
         if not is_last and not self._skip and self._has_ended():
             is_done = True
-            reports.merge(self._state.take_all())
+            reports.merge(self._state.take())
         if is_done:
             self._completed, self._open_outputs = self._consumed, 0
         else:
@@ -140,7 +140,7 @@ class CallExecution:
         """Give the call up. What it has done since the last part is repeated by another call, and counted there."""
         if isinstance(self._outputs, Generator):
             self._outputs.close()
-        self._state.take_all()
+        self._state.take()
 
     def _make(self) -> tuple[list[Task[Any]], bool]:
         """Make outputs until the budget is used up; return them and whether they are known to be the last."""
@@ -192,7 +192,7 @@ class CallExecution:
         while self._skip and is_in_time:
             self._skip = 0 if next(self._outputs, None) is None else self._skip - 1
             is_in_time = self._limit is not None or time.perf_counter() <= self._deadline_s
-        self._state.take_all()  # these outputs were counted when they were passed on
+        self._state.take()  # these outputs were counted when they were passed on
         return not self._skip
 
     def _follow(self, outputs: list[Task[Any]]) -> None:

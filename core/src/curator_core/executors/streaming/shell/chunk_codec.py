@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import io
 import itertools
 import pickle
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.tasks import TableBatch
 from curator_core.executors.ray import import_ray
-from curator_core.executors.ray.shipping import check_readable, pickler_class
+from curator_core.executors.ray.shipping import dumps_readable
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ def encode(tasks: Sequence[Task[Any]], *, by_value: bool = False) -> tuple[Paylo
     buffers: list[pickle.PickleBuffer] = []
     try:
         stream = _dumps(_columns(tasks) or list(tasks), buffers, by_value=by_value)
-        check_readable(tasks, stream, buffers)
     except Exception as error:
         raise StageError(
             f"a task (one of {tasks[0].task_id} to {tasks[-1].task_id}) cannot be sent to a worker: {error}",
@@ -200,9 +198,7 @@ def _as_ipc(table: Any) -> Any:
 def _dumps(value: Any, buffers: list[pickle.PickleBuffer], *, by_value: bool) -> bytes:
     if not by_value:
         try:
-            return pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+            return dumps_readable(value, buffers, by_value=False)
         except (pickle.PicklingError, AttributeError, TypeError, ImportError):
             buffers.clear()  # a class that only cloudpickle can handle
-    file = io.BytesIO()
-    pickler_class()(file, protocol=5, buffer_callback=buffers.append).dump(value)
-    return file.getvalue()
+    return dumps_readable(value, buffers)

@@ -224,8 +224,7 @@ class RunLoop:
             raise report.failure.unpack()
 
     def _note_sources(self, task_ids: list[str] | None) -> None:
-        for task_id in task_ids or ():
-            self.source_order.add(source_id(task_id))
+        self.source_order.extend([source_id(task_id) for task_id in task_ids or ()])
 
     # Actions
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.call_execution import Budget, CallExecution, Part
     from curator_core.executors.streaming.shell.chunk_codec import Payload
     from curator_core.run.ledger.run_ledger import SourceReport
-    from curator_core.values.stats import StageStats
+    from curator_core.values.counts import Counts
 
 __all__ = ["CallOrder", "CallReport", "StepHost", "StepWorker", "TrackedStep", "WorkerOptions"]
 
@@ -90,7 +90,7 @@ class CallReport:
     is_done: bool = True
     completed: int = 0
     open_outputs: int = 0
-    stats: dict[str, StageStats] = field(default_factory=dict)
+    stats: dict[str, Counts] = field(default_factory=dict)
     quarantined: list[QuarantineRecord] = field(default_factory=list)
     source_ids: list[str] | None = None
     sources: SourceReport | None = None
@@ -115,8 +115,8 @@ class StepHost:
     def open(self, worker: WorkerInfo) -> CallReport:
         """Load the stages and prepare them, and the node too where this is the first of its workers."""
         from curator_core.call.runner import StageRunner
-        from curator_core.run.ledger.counts import SourceCounts
         from curator_core.run.worker_state import WorkerState
+        from curator_core.values.counts import SourceCounts
 
         tracked = self._options.tracked
         counts = None if tracked is None else SourceCounts()
@@ -136,8 +136,8 @@ class StepHost:
         except Exception as error:  # noqa: BLE001 - isolation border: set-up code may raise anything
             return CallReport(failure=pack_error(error))
         gc.freeze()  # what is loaded now stays: collections need not look at it again and again
-        stats, quarantined = self._state.take()
-        return CallReport(stats=stats, quarantined=quarantined)
+        reports = self._state.take()
+        return CallReport(stats=reports.stats, quarantined=reports.quarantined)
 
     def execution(self, tasks: list[Task[Any]], *, parts: int = 1, **options: Any) -> CallExecution:
         """Return a call over tasks, to be carried out with :meth:`advance`.
