@@ -1,6 +1,6 @@
 """A stage that takes its tables in parts makes the same of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pytest
@@ -30,8 +30,8 @@ def run(stage, task, parts=1):
     state = WorkerState()
     runner = StageRunner(stage, state)
     outputs = list(runner.divided(parts).run([task]))
-    stats, quarantined = state.take()[:2]
-    return outputs, stats[stage.name].to_dict() | {"process_time_s": 0}, quarantined
+    reports = state.take()
+    return outputs, replace(reports.stats[stage.name], process_time_s=0), reports.quarantined
 
 
 @given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 64))

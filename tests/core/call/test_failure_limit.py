@@ -1,12 +1,14 @@
 """When a run has failed on too much to continue."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.authoring.recording import BadRecord, report
-from curator_core.call.failure_limit import FEWEST_ROWS, FailureLimit
+from curator_core.call.failure_limit import MIN_ROWS, too_many_failures
 from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.config.executors import make_executor
 from curator_core.pipelines.pipeline_file import load_pipeline
@@ -23,11 +25,15 @@ class NoOdds(ProcessingStage[Task, Task]):
 
 
 @given(st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
-def test_the_limit_is_a_share_of_at_least_some_rows(fraction, failed, seen):
-    exceeded = FailureLimit(fraction).is_exceeded(failed=failed, seen=seen)
-    assert exceeded == (failed > fraction * max(seen, FEWEST_ROWS))
-    if exceeded:  # more failures never make it better
-        assert FailureLimit(fraction).is_exceeded(failed=failed + 1, seen=seen + 1)
+def test_the_limit_is_a_fraction_of_at_least_some_rows(fraction, failed, seen):
+    seen = max(seen, failed)
+
+    def is_exceeded(failed, seen):
+        return too_many_failures(StageStats("s", rows_in=seen, failed=Counter(odd=failed)), fraction) is not None
+
+    assert is_exceeded(failed, seen) == (failed > fraction * max(seen, MIN_ROWS))
+    if is_exceeded(failed, seen):  # more failures never make it better
+        assert is_exceeded(failed + 1, seen + 1)
 
 
 @pytest.mark.parametrize("fraction", [-0.1, 1.5, 5, float("nan")])
@@ -40,10 +46,8 @@ def test_the_error_names_the_stage_and_the_most_frequent_reasons():
     stats = StageStats("text.score", rows_in=200)
     for reason, rows in (("ValueError", 30), ("KeyError", 5), ("OSError", 3), ("TypeError", 1)):
         stats.lose(QuarantineRecord("text.score", "0", None, None, rows, reason, "it failed"), is_kept=True)
-    FailureLimit(0.2).check(stats)
-    with pytest.raises(TooManyFailuresError) as caught:
-        FailureLimit(0.1).check(stats)
-    assert caught.value.message == (
+    assert too_many_failures(stats, 0.2) is None
+    assert too_many_failures(stats, 0.1).message == (
         "stage 'text.score' failed on 39 of 200 rows (19.5%), more than max_failed_fraction allows (10.0%): "
         "ValueError (30), KeyError (5), OSError (3) and 1 more"
     )

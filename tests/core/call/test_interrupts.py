@@ -169,4 +169,4 @@ def test_a_worker_that_is_told_to_end_does_so(exit_on_sigterm, monkeypatch):
     with pytest.raises(SystemExit, match="143"):
         list(outputs)
     assert [task.data for task in StageRunner(RaisesIt(), state, max_attempts=1).run(tasks())] == [0, 1, 3, 4]
-    assert [record.error_type for record in state.take()[1]] == ["KeyboardInterrupt"]
+    assert [record.error_type for record in state.take().quarantined] == ["KeyboardInterrupt"]

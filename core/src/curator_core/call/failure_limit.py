@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curator_core.values.errors import ConfigError, TooManyFailuresError
@@ -10,60 +9,35 @@ from curator_core.values.errors import ConfigError, TooManyFailuresError
 if TYPE_CHECKING:
     from curator_core.values.stats import StageStats
 
-__all__ = ["FEWEST_ROWS", "FailureLimit", "checked_fraction"]
+__all__ = ["MIN_ROWS", "checked_fraction", "too_many_failures"]
 
-FEWEST_ROWS = 100
-"""The share is one of at least so many rows: a single bad row at the start of a run says little about the rest."""
+MIN_ROWS = 100
+"""The fraction is one of at least so many rows: a single bad row at the start of a run says little about the rest."""
 _SHOWN_REASONS = 3
 
 
-@dataclass(frozen=True)
-class FailureLimit:
-    """The largest share of a stage's rows that may fail.
-
-    >>> FailureLimit(0.05).is_exceeded(failed=5, seen=7), FailureLimit(0.05).is_exceeded(failed=6, seen=100)
-    (False, True)
-
-    Args:
-        fraction: 0 to 1; 0 ends a run at the first failure.
-    """
-
-    fraction: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.fraction <= 1:
-            raise ConfigError(
-                f"max_failed_fraction must be between 0 and 1, got {self.fraction}", fix="use 0.05 for 5 %"
-            )
-
-    def is_exceeded(self, *, failed: int, seen: int) -> bool:
-        """Return whether so many failed rows, of all that a stage has seen, are too many."""
-        return failed > self.fraction * max(seen, FEWEST_ROWS)
-
-    def check(self, stats: StageStats) -> None:
-        """Raise where a stage is over the limit.
-
-        Raises:
-            TooManyFailuresError: It is; names the most frequent reasons.
-        """
-        failed, seen = stats.rows_failed, stats.rows_seen
-        if not self.is_exceeded(failed=failed, seen=seen):
-            return
-        top = stats.failed.most_common(_SHOWN_REASONS)
-        reasons = ", ".join(f"{reason} ({rows:,})" for reason, rows in top)
-        more = len(stats.failed) - len(top)
-        raise TooManyFailuresError(
-            f"stage {stats.name!r} failed on {failed:,} of {seen:,} rows ({failed / max(seen, 1):.1%}), more than "
-            f"max_failed_fraction allows ({self.fraction:.1%}): {reasons}{f' and {more} more' if more else ''}",
-            fix="look at the records with `curator quarantine ls RUN_DIR`, fix the input or the stage, or raise "
-            "max_failed_fraction",
-        )
-
-
 def checked_fraction(fraction: float | None) -> float | None:
-    """Return the share that an executor is given, if it is one.
+    """Return the largest fraction of a stage's rows that may fail, as an executor is given it.
 
     Raises:
         ConfigError: It is not between 0 and 1.
     """
-    return None if fraction is None else FailureLimit(fraction).fraction
+    if fraction is not None and not 0 <= fraction <= 1:
+        raise ConfigError(f"max_failed_fraction must be between 0 and 1, got {fraction}", fix="use 0.05 for 5 %")
+    return fraction
+
+
+def too_many_failures(stats: StageStats, fraction: float) -> TooManyFailuresError | None:
+    """Return the error, naming the most frequent reasons, where more than a fraction of a stage's rows have failed."""
+    failed, seen = stats.rows_failed, stats.rows_seen
+    if failed <= fraction * max(seen, MIN_ROWS):
+        return None
+    top = stats.failed.most_common(_SHOWN_REASONS)
+    reasons = ", ".join(f"{reason} ({rows:,})" for reason, rows in top)
+    more = len(stats.failed) - len(top)
+    return TooManyFailuresError(
+        f"stage {stats.name!r} failed on {failed:,} of {seen:,} rows ({failed / max(seen, 1):.1%}), more than "
+        f"max_failed_fraction allows ({fraction:.1%}): {reasons}{f' and {more} more' if more else ''}",
+        fix="look at the records with `curator quarantine ls RUN_DIR`, fix the input or the stage, or raise "
+        "max_failed_fraction",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.recording import Recording
 from curator_core.authoring.stage_types import is_known, is_table, task_types
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.authoring.tasks import Task
 
-__all__ = ["Isolated", "can_isolate", "isolate", "isolate_rows"]
-
-Outcome = TypeVar("Outcome")
+__all__ = ["Isolated", "can_isolate", "isolate"]
 
 _PROBES = 16
 
@@ -35,7 +33,7 @@ class Isolated:
     Args:
         tables: Tables of the parts that went through, in row order.
         recording: What the stage reported on them.
-        blamed: The parts that cannot be processed, each with its error.
+        blamed: The parts that cannot be processed, each with its error: single rows, or the whole table.
     """
 
     tables: list[pa.Table] = field(default_factory=list)
@@ -61,8 +59,9 @@ def isolate(
 ) -> Isolated:
     """Give a stage ever smaller parts of a table that it failed on.
 
+    The whole table is blamed if a sample of its rows all fail, because then the stage is broken rather than the rows.
     A stage that does not say whether it is row-wise shows it: where a part does not come out with a row for each of its
-    own, what its rows come to depends on the others, and the whole table is blamed.
+    own, what its rows come to depends on the others, and the whole table is blamed too.
 
     Args:
         stage: The stage.
@@ -70,29 +69,66 @@ def isolate(
         error: What the stage raised on it.
         run: Calls a function while the recording is active.
     """
-    found = Isolated()
-    is_row_wise = True
+    search = _Search(stage, run)
+    if not search.all_probes_fail(task):
+        search.halve(task)
+        if search.is_row_wise:
+            return search.found
+    return Isolated(blamed=[(task, error)])
 
-    def call(part: TableBatch) -> tuple[TableBatch | None, Recording]:
-        nonlocal is_row_wise
+
+class _Search:
+    """The search through one table."""
+
+    def __init__(self, stage: ProcessingStage[Any, Any], run: Callable[[Recording, Callable[[], Any]], Any]) -> None:
+        self.found = Isolated()
+        self.is_row_wise = True
+        self._stage = stage
+        self._run = run
+
+    def halve(self, task: TableBatch) -> None:
+        """Process both halves of a table, and the halves of those that fail."""
+        middle = task.num_rows // 2
+        for half in (task.data.slice(0, middle), task.data.slice(middle)):
+            part = task.with_data(half)
+            try:
+                output, recording = self._call(part)
+            except BaseException as error:  # noqa: BLE001 - the stage's own errors, of any kind, are what is being isolated
+                reraise_interrupt(error)
+                if part.num_rows == 1:
+                    self.found.blamed.append((part, error))
+                else:
+                    self.halve(part)
+            else:
+                self.found.recording.merge(recording)
+                if output is not None and output.num_rows:
+                    self.found.tables.append(output.data)
+
+    def all_probes_fail(self, task: TableBatch) -> bool:
+        """Return whether a sample of single rows fails to the last."""
+        if task.num_rows <= _PROBES:
+            return False  # halving is as cheap as probing
+        step = task.num_rows // _PROBES
+        for index in range(0, step * _PROBES, step):
+            try:
+                self._call(task.with_data(task.data.slice(index, 1)))
+            except BaseException as error:  # noqa: BLE001 - only whether it fails is asked; halving reports the failing rows
+                reraise_interrupt(error)
+                continue
+            return False
+        return True
+
+    def _call(self, part: TableBatch) -> tuple[TableBatch | None, Recording]:
         recording = Recording()
-        output = run(recording, lambda: as_one_table([stage.process(part)]))
+        stage = self._stage
+        output = self._run(recording, lambda: as_one_table([stage.process(part)]))
         if output is not None and not isinstance(output, TableBatch):
-            is_row_wise = is_row_wise and stage.row_wise is True
+            self.is_row_wise = self.is_row_wise and stage.row_wise is True
             raise StageError(f"row-wise stage {stage.name!r} returned a {type(output).__name__}, not a table batch")
         if output is not None:
             check_output(output, stage=stage.name)
-        is_row_wise = is_row_wise and (stage.row_wise is True or _is_row_for_row(part, output))
+        self.is_row_wise = self.is_row_wise and (stage.row_wise is True or _is_row_for_row(part, output))
         return output, recording
-
-    def accept(outcome: tuple[TableBatch | None, Recording]) -> None:
-        output, recording = outcome
-        found.recording.merge(recording)
-        if output is not None and output.num_rows:
-            found.tables.append(output.data)
-
-    isolate_rows(task, error, call=call, accept=accept, blame=lambda part, cause: found.blamed.append((part, cause)))
-    return found if is_row_wise else Isolated(blamed=[(task, error)])
 
 
 def _is_row_for_row(part: TableBatch, output: TableBatch | None) -> bool:
@@ -101,63 +137,3 @@ def _is_row_for_row(part: TableBatch, output: TableBatch | None) -> bool:
         return False
     places = [name for name in (SOURCE_COLUMN, ROW_COLUMN) if name in part.columns and name in output.columns]
     return all(part.data.column(name).to_pylist() == output.data.column(name).to_pylist() for name in places)
-
-
-def isolate_rows(
-    batch: TableBatch,
-    error: BaseException,
-    *,
-    call: Callable[[TableBatch], Outcome],
-    accept: Callable[[Outcome], None],
-    blame: Callable[[TableBatch, BaseException], None],
-) -> None:
-    """Process ever smaller parts of a batch that a row-wise function failed on.
-
-    Args:
-        batch: The batch; ``call`` has failed on the whole of it.
-        error: What that call raised.
-        call: Processes a part of the batch, or raises.
-        accept: Gets the outcome of each part that went through, in row order.
-        blame: Gets each part that cannot be processed: a single row, or the whole batch when a sample of its rows all
-            fail, because then the stage is broken rather than the rows.
-    """
-    if batch.num_rows == 1 or _all_probes_fail(batch, call):
-        blame(batch, error)
-        return
-    _halve(batch, call=call, accept=accept, blame=blame)
-
-
-def _halve(
-    batch: TableBatch,
-    *,
-    call: Callable[[TableBatch], Outcome],
-    accept: Callable[[Outcome], None],
-    blame: Callable[[TableBatch, BaseException], None],
-) -> None:
-    middle = batch.num_rows // 2
-    for half in (batch.data.slice(0, middle), batch.data.slice(middle)):
-        part = batch.with_data(half)
-        try:
-            outcome = call(part)
-        except BaseException as error:  # noqa: BLE001 - the stage's own errors, of any kind, are what is being isolated
-            reraise_interrupt(error)
-            if part.num_rows == 1:
-                blame(part, error)
-            else:
-                _halve(part, call=call, accept=accept, blame=blame)
-        else:
-            accept(outcome)
-
-
-def _all_probes_fail(batch: TableBatch, call: Callable[[TableBatch], Outcome]) -> bool:
-    if batch.num_rows <= _PROBES:
-        return False  # halving is as cheap as probing
-    step = batch.num_rows // _PROBES
-    for index in range(0, step * _PROBES, step):
-        try:
-            call(batch.with_data(batch.data.slice(index, 1)))
-        except BaseException as error:  # noqa: BLE001 - only whether it fails is asked; halving reports the failing rows
-            reraise_interrupt(error)
-            continue
-        return False
-    return True

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.existing_output import check_existing
-from curator_core.call.failure_limit import FailureLimit
+from curator_core.call.failure_limit import too_many_failures
 from curator_core.call.lineage import number_sources
 from curator_core.run.directory import RunDirectory
 from curator_core.run.ledger.descriptions import output_from
@@ -86,7 +86,7 @@ class RunState:
         self.peak_object_store_bytes = 0
         self.stop_requested = threading.Event()
         self.keeps_payload = True
-        self._failure_limit: FailureLimit | None = None
+        self._max_failed_fraction: float | None = None
         self.ledger: RunLedger | None = None
         self.restored = Outputs()  # of source tasks that an earlier run has done
         # Puts outputs in the order of their sources; replaced by executors whose outputs finish in another order.
@@ -117,13 +117,8 @@ class RunState:
             return stats
 
     def apply(self, executor: Executor) -> None:
-        """Take over what an executor says about failures.
-
-        Raises:
-            ConfigError: The fraction of failures that it allows is not between 0 and 1.
-        """
-        limit = executor.max_failed_fraction
-        self._failure_limit = None if limit is None else FailureLimit(limit)
+        """Take over what an executor says about failures."""
+        self._max_failed_fraction = executor.max_failed_fraction
         self.keeps_payload = executor.quarantine_payload
         if self.directory is not None:
             self.directory.keeps_payload = self.keeps_payload
@@ -165,11 +160,11 @@ class RunState:
 
     def _check_failures(self, stats: StageStats) -> None:
         """End the run, once: what workers report while it ends must not end it again."""
-        limit = self._failure_limit
-        if limit is None or not limit.is_exceeded(failed=stats.rows_failed, seen=stats.rows_seen):
-            return
-        self._failure_limit = None
-        limit.check(stats)
+        fraction = self._max_failed_fraction
+        error = None if fraction is None else too_many_failures(stats, fraction)
+        if error is not None:
+            self._max_failed_fraction = None
+            raise error
 
     def keep_dropped(self, stage_name: str, task_id: str, recording: Recording) -> None:
         """Write dropped rows that a filter handed over."""
