@@ -1,1 +1,1 @@
-"""What one call of a stage means on any executor: ids, retries, isolation of rows, what fails."""
+"""One call of a stage, the same on every executor: ids, retries, isolation of rows, failures."""

@@ -1,4 +1,4 @@
-"""How often a failing call is tried, and what becomes of a task that keeps failing."""
+"""The error policy: how often a failing call is retried, and what happens to a task that keeps failing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CallReports(Protocol):
         """Return the statistics of a stage, made at its first use."""
 
     def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
-        """Keep a record aside, and the task or the rows that it is about, where they are at hand."""
+        """Put a record in quarantine, with its task or rows if available."""
 
     def skip(self, record: QuarantineRecord) -> None:
         """Count a record that is not kept."""
@@ -65,12 +65,12 @@ class ErrorPolicy:
         cause: BaseException | None,
         fix: str = "fix the input or the stage, or use on_error: quarantine to continue without it",
     ) -> None:
-        """Do with a task or record that cannot be processed what the policy says.
+        """Apply the policy to a task or record that cannot be processed.
 
         Args:
             record: What is known about it.
             task: The task or the rows, where they are at hand.
-            reports: Who keeps or counts the record.
+            reports: Where the record is kept or counted.
             cause: Why it failed.
             fix: What the user can do if it ends the run.
 

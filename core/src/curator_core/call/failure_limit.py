@@ -1,4 +1,4 @@
-"""When too much of a run fails for it to continue: a pure decision over what its stages have counted."""
+"""Decide from a stage's counts whether too many of its rows have failed for the run to continue."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ __all__ = ["expect_no_interrupts", "reraise_interrupt", "watch_interrupts"]
 
 
 class _Watch:
-    """A handler of a signal that notes what the handler before it raises."""
+    """A signal handler that remembers what the previous handler raised."""
 
     def __init__(self, number: signal.Signals, before: Any) -> None:
         self.number = number

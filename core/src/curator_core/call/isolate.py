@@ -28,11 +28,11 @@ _PROBES = 16
 
 @dataclass
 class Isolated:
-    """What a stage made of the parts of a table that it failed on.
+    """The outcome of processing a table in parts, after a stage failed on it.
 
     Args:
         tables: Tables of the parts that went through, in row order.
-        recording: What the stage reported on them.
+        recording: Reports of the stage on these parts.
         blamed: The parts that cannot be processed, each with its error: single rows, or the whole table.
     """
 
@@ -66,7 +66,7 @@ def isolate(
     Args:
         stage: The stage.
         task: The table.
-        error: What the stage raised on it.
+        error: The error of the call on the whole table.
         run: Calls a function while the recording is active.
     """
     search = _Search(stage, run)

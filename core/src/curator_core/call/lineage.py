@@ -1,4 +1,4 @@
-"""Give the outputs of a stage their ids: deterministic, unique, and telling where a task came from."""
+"""Give the outputs of a stage their ids: deterministic, unique, derived from the id of the input."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["NumberedTasks", "adopt", "adopt_one", "check_output", "number_source
 
 
 class NumberedTasks(list["Task[Any]"]):
-    """Initial tasks that have their ids already: what a retry feeds to a pipeline."""
+    """Initial tasks that have their ids already, as in a retry."""
 
 
 def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
-    """Give initial tasks their ids: what they are for files, their position for anything else."""
+    """Give initial tasks their ids: a hash of path, range and version for files, the position for anything else."""
     if isinstance(tasks, NumberedTasks):
         yield from tasks
         return
@@ -38,7 +38,7 @@ def number_sources(tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
 
 
 def adopt(parent: Task[Any], result: Any, *, stage: str) -> Iterator[Task[Any]]:
-    """Yield the tasks in what a stage returned, as children of ``parent``.
+    """Yield the tasks that a stage returned, as children of ``parent``.
 
     A single task keeps its parent's id; the members of a list or iterator get ``parent/0``, ``parent/1``, …. What comes
     from an empty task is a source of its own: files get an id made of what they are, so that it survives other files
@@ -90,7 +90,7 @@ def adopt_one(parent: Task[Any], child: Task[Any]) -> Task[Any]:
 
 
 def check_output(task: Task[Any], *, stage: str) -> None:
-    """Refuse a task that cannot be counted, because its payload is not what its class holds.
+    """Refuse a task that cannot be counted, because its payload is not of the type that its class holds.
 
     Called where a failure is still that of the stage and of the task it was given.
 

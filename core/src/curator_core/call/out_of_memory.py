@@ -1,4 +1,4 @@
-"""Calls that ran out of memory: how to tell, how to make room, and how to try again with parts of a table."""
+"""Recover from calls that ran out of memory: recognise them, free memory, and retry with parts of a table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def release_memory(error: BaseException) -> None:
-    """Let go of what the failed call held: its local variables, garbage, and the GPU memory that torch keeps."""
+    """Free what the failed call held: its local variables, garbage, and the GPU memory that torch keeps."""
     traceback.clear_frames(error.__traceback__)
     gc.collect()
     torch = sys.modules.get("torch")
@@ -69,7 +69,7 @@ def _in_parts(process: Callable[[Any], Any], parts: int) -> Callable[[Any], Any]
 
 
 def as_one_table(results: Iterable[Any]) -> Any:
-    """Return what a row-wise stage made, of one table or of its parts, as one table; None where it made none.
+    """Join the outputs of a row-wise stage into one table; None if there are none.
 
     What is not made of tables is returned as it is, for the caller to refuse.
     """

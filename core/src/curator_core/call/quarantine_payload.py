@@ -25,7 +25,7 @@ _FIELDS = {"data", "task_id", "dataset_name", "meta"}
 
 
 def encode_payload(task: Task[Any], *, task_id: str) -> bytes | None:
-    """Return a task as an Arrow file, or None where it is too large or holds what a file cannot.
+    """Return a task as an Arrow file, or None if it is too large or holds values that a file cannot.
 
     Tables, bytes and values that JSON has can be kept. Tasks with fields of their own cannot: making them again would
     take their class, and a file must not say which class that is.
@@ -59,7 +59,7 @@ def decode_payload(data: bytes, *, task_type: type[Task[Any]], where: str) -> Ta
     """Return the task in a file.
 
     Args:
-        data: What :func:`encode_payload` returned.
+        data: Content of a file, from :func:`encode_payload`.
         task_type: Class of the task.
         where: Name of the file, for errors.
 

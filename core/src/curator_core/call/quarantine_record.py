@@ -32,7 +32,7 @@ _SHOWN_PLACES = 3
 
 @dataclass(frozen=True)
 class QuarantineRecord:
-    """One task or record kept aside.
+    """One task or record in quarantine.
 
     Args:
         stage: Stage that failed.
@@ -42,7 +42,7 @@ class QuarantineRecord:
         rows: How many rows are in quarantine through this record.
         places: Where they are, if they are several: file, first row, last row and how many, for each file in turn.
         error_type: Class of the exception.
-        message: What it said.
+        message: Message of the error.
         traceback: Where it was raised; None for a record that a reader refused.
         attempts: How often it was tried.
         payload: The record, or the beginning of it, for a person to look at.
@@ -86,7 +86,7 @@ class QuarantineRecord:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> QuarantineRecord:
-        """Make a record of what :meth:`to_dict` returned; keys of other versions are ignored."""
+        """Return the record that :meth:`to_dict` described; keys of other versions are ignored."""
         known = {each.name for each in fields(cls)}
         places = tuple(tuple(each) for each in values.get("places", ()))
         return cls(**{**{name: value for name, value in values.items() if name in known}, "places": places})
@@ -136,7 +136,7 @@ def record_for_task(
     Args:
         stage: Name of the stage.
         task: The task, or a part of it.
-        error: What the last call raised.
+        error: Error of the last call.
         attempts: How often it was tried.
         worker: Where.
         is_part: Whether the other rows of the task went on.
@@ -187,7 +187,7 @@ def record_for_bad_record(
     Args:
         stage: Name of the stage.
         task_id: The task.
-        bad: What the stage reported.
+        bad: Report of the stage.
         worker: Where.
         ordinal: How many records of the task were refused at the same place before it.
     """

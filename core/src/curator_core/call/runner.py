@@ -49,8 +49,8 @@ class StageRunner:
         max_attempts: Default number of tries, unless the stage has its own.
         serialize: Let one thread at a time into a stage that is not thread-safe.
         row_limit: End after this many rows.
-        progress: Whom to tell what becomes of each task.
-        finished_sources: Source tasks that are done; what the stage makes of them is left out.
+        progress: Where to report the progress of each task.
+        finished_sources: Source tasks that are done, which the stage leaves out of its output.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class StageRunner:
         self.stats.add(setup_time_s=time.perf_counter() - started)
 
     def teardown(self) -> None:
-        """Let the stage release what it opened."""
+        """Let the stage release its resources."""
         try:
             self.stage.teardown()
         except Exception:
@@ -124,7 +124,7 @@ class StageRunner:
         return twin
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
-        """Pull tasks, as many at a time as the stage's batch size, and yield what the stage makes of them."""
+        """Pull tasks, as many at a time as the stage's batch size, and yield the outputs of the stage."""
         if self._row_limit is None and self.stage.batch_size <= 1:
             return self._singles(iter(tasks))
         outputs = self._batches(iter(tasks))
@@ -316,7 +316,7 @@ class StageRunner:
             del item
 
     def _keep(self, recording: Recording, batch: list[Task[Any]], *, part: int = 0) -> None:
-        """Make what a successful call reported part of the run."""
+        """Add the reports of a successful call to the run."""
         self.stats.keep(recording)
         task_id = batch[0].task_id
         if recording.dropped_rows:
@@ -374,7 +374,7 @@ class StageRunner:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What one call of a stage came to."""
+    """The outcome of one call of a stage."""
 
     result: Any = None
     failure: BaseException | None = None

@@ -1,4 +1,4 @@
-"""The folder that keeps what a run leaves beside its output: plan, ledger, quarantine, dropped rows, result."""
+"""The run directory: plan, ledger, quarantine, dropped rows and result of a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RunDirectory:
 
     Args:
         path: The folder; made where it is missing.
-        keeps_payload: Whether the rows and tasks in quarantine are kept, rather than only what is known about them.
+        keeps_payload: Whether the rows and tasks in quarantine are kept, rather than only the records about them.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, keeps_payload: bool = True) -> None:
@@ -55,7 +55,7 @@ class RunDirectory:
         (self.path / LEDGER_FILE).unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Remove what an earlier run left, because it is not this run's: ledger, quarantine, dropped rows, result."""
+        """Remove ledger, quarantine, dropped rows and result of an earlier run."""
         self.forget_ledger()
         self.quarantine.clear()
         (self.path / "result.json").unlink(missing_ok=True)
@@ -86,7 +86,7 @@ class RunDirectory:
             self._has_unsynced = True
 
     def keep_payload(self, record: QuarantineRecord, task: Task[Any]) -> QuarantineRecord:
-        """Keep what a record is about, for a retry; return the record with the name of its file, if it has one."""
+        """Keep the task or rows of a record for a retry; return the record with the name of their file."""
         if not self.keeps_payload:
             return record
         return replace(record, payload_file=self.quarantine.save_payload(record, task))

@@ -48,7 +48,7 @@ class StageLine:
         self.sources = _numbered(until_stopped(sources, state), order)
 
     def run(self, tasks: Iterable[Task[Any]]) -> Iterator[Task[Any]]:
-        """Yield what the stages make of some source tasks; may be called by several threads at the same time."""
+        """Run source tasks through all stages and yield the outputs; several threads may call this at the same time."""
         return _through(self._runners, tasks)
 
 
@@ -78,7 +78,7 @@ def open_line(
 
     Args:
         plan: The plan.
-        tasks: What the run was given.
+        tasks: The initial tasks of the run.
         state: The run.
         on_error: What happens to a task that keeps failing, unless its stage has its own policy.
         max_attempts: How often a failing call is tried, unless the stage says.

@@ -140,7 +140,7 @@ def _slice_values(piece: FileSlice) -> tuple[Any, ...]:
 
 
 def _can_pack(task: Task[Any]) -> bool:
-    """Return whether a task is the same when it is made anew."""
+    """Return whether unpacking gives back the same task."""
     kind = type(task)
     if len(vars(task)) != _PLAIN_FIELDS:
         return False

@@ -1,4 +1,4 @@
-"""What a run leaves in the caller's hands."""
+"""The result of a run: outputs, statistics, quarantine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunResult(Sequence["Task[Any]"]):
 
     Attributes:
         stats: Statistics by stage name, in pipeline order.
-        quarantined: Records kept aside (at most the first ten thousand; ``quarantined_count`` counts all).
+        quarantined: Records in quarantine (at most the first ten thousand; ``quarantined_count`` counts all).
         wall_s: Duration of the run.
         time_to_first_output_s: When the first output was finished, or None without output.
         peak_object_store_bytes: Most bytes of tasks that were ever stored between steps, for executors that do so.
@@ -43,7 +43,7 @@ class RunResult(Sequence["Task[Any]"]):
         interrupted: Whether the run was stopped before its end.
         resumed_sources: Source tasks that an earlier run had done; their outputs and counts are part of the result.
         was_finished: Whether there was nothing left to do.
-        warnings: What looks wrong although the run has ended well: no rows are left, files of other runs are in the
+        warnings: Signs of trouble in a run that has succeeded: no rows are left, files of other runs are in the
             output folder.
     """
 
@@ -121,7 +121,7 @@ class RunResult(Sequence["Task[Any]"]):
         return (path for path in self._tasks.paths() if self._missing is None or path not in self._missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain values: what ``curator run --json`` prints."""
+        """Return the summary as plain values, as ``curator run --json`` prints it."""
         return {**self.summary(), "outputs": self.outputs}
 
     def summary(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class RunResult(Sequence["Task[Any]"]):
         }
 
     def report(self) -> str:
-        """Return a table of what each stage kept and dropped, and why."""
+        """Return a table of the rows that each stage kept and dropped, with reasons."""
         from curator_core.run.report import text_report
 
         return text_report(self)

@@ -215,7 +215,7 @@ def _close_ledger(plan: Plan, state: RunState, *, is_over: bool) -> None:
 
 
 def _keep_what_is_done(state: RunState) -> None:
-    """Record what a failing run has finished; that this is impossible, too, must not hide why it failed."""
+    """Record the source tasks that a failing run has finished; an error here must not hide why the run failed."""
     try:
         if state.ledger is not None:
             state.ledger.commit()

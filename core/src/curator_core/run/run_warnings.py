@@ -1,4 +1,4 @@
-"""What a run that ended well should warn about: nothing was read, nothing is left, nobody writes the rows."""
+"""Warnings about a run that succeeded: nothing was read, no rows are left, no stage writes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def loss_of_all(result: RunResult, plan: Plan | None = None) -> str | None:
 
     Args:
         result: The run.
-        plan: What was run, to name the paths that were read.
+        plan: The plan that was run, to name the paths that were read.
     """
     if result.rows_out or next(result.iter_outputs(), None) is not None:
         return None

@@ -119,7 +119,7 @@ class SourceOrder:
 
 
 class _Index:
-    """Sorted copies of what an order holds, to find things in."""
+    """Sorted copies of positions and digests, for look-ups."""
 
     def __init__(self, firsts: array[int], digests: array[int]) -> None:
         self._firsts, self._rows = sorted_numbers(firsts)

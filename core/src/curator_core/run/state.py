@@ -1,4 +1,4 @@
-"""What a run has done so far: written by executors, read by those who watch."""
+"""The live state of a run: executors write it, progress displays read it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LiveStage:
         queued: Tasks that wait in front of it.
         running: Tasks in the hands of workers.
         workers: Workers that are ready.
-        busy: Share of them that have something in hand, over the last second or so.
+        busy: Fraction of them that have work, over the last second or so.
         remaining: Tasks it still has to do, about, once all the input is known.
         is_bottleneck: Whether it sets the pace of the run.
     """
@@ -65,7 +65,7 @@ class LiveStage:
 
 
 class RunState:
-    """What a run has done so far. Executors write it, progress displays read it.
+    """The live state of a run: statistics, quarantine, ledger. Executors write it, progress displays read it.
 
     Args:
         run_dir: Folder for quarantine, dropped rows and the result; none is written without it.
@@ -104,7 +104,7 @@ class RunState:
         return numbered if self.ledger is None else self.ledger.entering(numbered)
 
     def progress_of(self, position: int) -> StageProgress | None:
-        """Return what a stage in this process reports its tasks to, if anybody wants to know."""
+        """Return where a stage in this process reports its tasks, if the run keeps a ledger."""
         return None if self.ledger is None else StageProgress(self.ledger, position)
 
     def stats_of(self, stage_name: str) -> StageStats:
@@ -117,14 +117,14 @@ class RunState:
             return stats
 
     def apply(self, executor: Executor) -> None:
-        """Take over what an executor says about failures."""
+        """Apply the executor's settings about failures."""
         self._max_failed_fraction = executor.max_failed_fraction
         self.keeps_payload = executor.quarantine_payload
         if self.directory is not None:
             self.directory.keeps_payload = self.keeps_payload
 
     def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
-        """Keep a record aside, and the task or the rows that it is about, where they are at hand.
+        """Put a record in quarantine, with its task or rows if available.
 
         Raises:
             TooManyFailuresError: More of the stage's rows have failed than the run allows.
@@ -159,7 +159,7 @@ class RunState:
             self.registry.notify("curator_task_failed", record=record)
 
     def _check_failures(self, stats: StageStats) -> None:
-        """End the run, once: what workers report while it ends must not end it again."""
+        """End the run when too much has failed; reports that arrive while it ends do not raise again."""
         fraction = self._max_failed_fraction
         error = None if fraction is None else too_many_failures(stats, fraction)
         if error is not None:
@@ -175,7 +175,7 @@ class RunState:
         self.directory.write_dropped(stage_name, task_id, concat_tables(recording.dropped_rows))
 
     def absorb(self, stats: Mapping[str, Counts], quarantined: Iterable[QuarantineRecord]) -> None:
-        """Add what a worker process reported.
+        """Add the reports of a worker process.
 
         Raises:
             TooManyFailuresError: More of a stage's rows have failed than the run allows.
@@ -189,7 +189,7 @@ class RunState:
                 self._check_failures(self.stats_of(name))
 
     def restore(self, earlier: Decision) -> None:
-        """Take in what an earlier run has counted, made and set aside for source tasks that are done."""
+        """Restore counts, outputs and quarantine of source tasks that an earlier run has finished."""
         content = earlier.content
         # What belongs to no source task is counted again, unless there is nothing to do.
         if content.finished is not None and earlier.is_finished:
@@ -217,7 +217,7 @@ class RunState:
         return self.registry.canonical_name(stage_name)
 
     def note_output(self, task: Task[Any]) -> None:
-        """Note an output, and the moment of the first one."""
+        """Record an output, and the time of the first one."""
         if self.first_output_s is None:
             self.first_output_s = time.monotonic() - self.started_s
         if self.ledger is not None:

@@ -1,4 +1,4 @@
-"""What running stages report to, in the driver or in a worker process."""
+"""Reports of running stages in a worker process."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Reports", "WorkerState"]
 
 @dataclass
 class Reports:
-    """What stages have reported since the last time, in a form that travels.
+    """Reports of stages since the last time, ready to be sent to the driver.
 
     Args:
         stats: Counts by stage.
-        quarantined: Records that were set aside.
+        quarantined: Records for the quarantine.
         counts: Counts by source task and stage, if the run keeps a ledger.
     """
 
@@ -34,7 +34,7 @@ class Reports:
     counts: dict[str, dict[str, Counts]]
 
     def merge(self, later: Reports) -> None:
-        """Add what was reported after these."""
+        """Add later reports."""
         for name, each in later.stats.items():
             self.stats.setdefault(name, Counts()).merge(each)
         self.quarantined += later.quarantined
@@ -72,7 +72,7 @@ class WorkerState:
         return stats
 
     def quarantine(self, record: QuarantineRecord, task: Task[Any] | None = None) -> None:
-        """Keep a record for the driver; what it is about goes to the run directory from here."""
+        """Keep a record for the driver; its task or rows go to the run directory from here."""
         if self._directory is not None and task is not None:
             record = self._directory.keep_payload(record, task)
         self.stats_of(record.stage).lose(record, is_kept=True)

@@ -1,4 +1,4 @@
-"""What a stage has counted: one type for all of a run, for a source task and for a single call, which add up."""
+"""Counts of a stage: one type for a call, a source task, a worker and a whole run, which add up."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Counts:
         return sum(self.failed.values())
 
     def keep(self, recording: Recording) -> None:
-        """Add what a successful call reported."""
+        """Add the reports of a successful call."""
         self.dropped.update(recording.dropped)
         self.counters.update(recording.counters)
         self.scores.merge(recording.scores)
@@ -127,12 +127,12 @@ class SourceCounts:
         return self._by_source.pop(source, {})
 
     def take_all(self) -> dict[str, dict[str, Counts]]:
-        """Return all counts, by source and stage, and start anew."""
+        """Return all counts, by source and stage, and start from zero."""
         taken, self._by_source = self._by_source, {}
         return taken
 
     def merge(self, counts: Mapping[str, Mapping[str, Counts]]) -> None:
-        """Add what :meth:`take_all` returned in another process."""
+        """Add the counts of another process."""
         for source, by_stage in counts.items():
             for stage, each in by_stage.items():
                 self.of(source, stage).merge(each)

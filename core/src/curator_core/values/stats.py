@@ -1,4 +1,4 @@
-"""What a run counts, per stage."""
+"""Statistics of a run, by stage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StageStats(Counts):
     Args:
         name: Name of the stage.
         sources: Where to count by source task as well.
-        counted: What was counted before.
+        counted: Counts to start from, by name.
     """
 
     def __init__(self, name: str, sources: SourceCounts | None = None, **counted: Any) -> None:
@@ -81,7 +81,7 @@ class StageStats(Counts):
                 counts.bytes_out += sign * task.size_bytes
 
     def keep(self, recording: Recording) -> None:
-        """Add what a successful call reported."""
+        """Add the reports of a successful call."""
         with self._lock:
             super().keep(recording)
             if self._sources is not None:
@@ -102,7 +102,7 @@ class StageStats(Counts):
                     setattr(counts, name, getattr(counts, name) + amount)
 
     def merge(self, other: Counts) -> None:
-        """Add what another worker counted of the same stage, or an earlier run."""
+        """Add the counts of another worker or of an earlier run."""
         with self._lock:
             super().merge(other)
 
@@ -144,7 +144,7 @@ class StageStats(Counts):
             }
 
     def _of(self, source: str) -> tuple[Counts, ...]:
-        """Return what is counted in for a source task."""
+        """Return all counts that a source task adds to."""
         return (self,) if self._sources is None else (self, self._sources.of(source, self.name))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What has become of the input since a run began: source tasks that are the same, changed, gone or cut differently."""
+"""Compare the current input with that of an earlier run: source tasks that are changed, gone or grouped differently."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CurrentSources:
             self.order.add(task.task_id)
 
     def files(self) -> _Files:
-        """List the files again, and keep what tells whether one has changed."""
+        """List the files again, with their sizes and versions."""
         return _Files(each for task in self._listing() for each in describe_files(task) or ())
 
 
@@ -83,7 +83,7 @@ def compare_sources(content: LedgerContent, now: CurrentSources) -> InputChanges
 
 
 def _conflicts(content: LedgerContent, stale: SourceIds, now: CurrentSources) -> Iterator[str]:
-    """Yield what changed under source tasks that are done."""
+    """Yield a line for each change to the input of source tasks that are done."""
     affected = SourceIds(source for source in stale if source in content.done)
     files_now: _Files | None = None
     for source, files in content.begun_files(affected):

@@ -33,11 +33,11 @@ class Completion:
         return len(self._flows)
 
     def entered(self, source: str) -> None:
-        """Note that the caller has given the source task to the first position."""
+        """Record that the source task was given to the first position."""
         self._flow(source)[0][0] += 1
 
     def moved(self, position: int, source: str, *, used: int = 0, made: int = 0) -> bool:
-        """Note tasks that a position has used up, and what it has made; return whether the source is complete now.
+        """Record tasks that a position has used up and made; return whether the source is complete now.
 
         A task counts as used up when all that is made of it has been counted, in this report or before.
         """
@@ -47,7 +47,7 @@ class Completion:
         return self._settle(source, offered, taken)
 
     def delivered(self, source: str) -> bool:
-        """Note that the caller has got an output; return whether the source is complete now."""
+        """Record that an output was delivered; return whether the source is complete now."""
         offered, taken = self._flow(source)
         taken[self._positions] += 1
         return self._settle(source, offered, taken)

@@ -34,7 +34,7 @@ def describe_files(task: Task[Any]) -> list[dict[str, Any]] | None:
 
 
 def content_hash(task: Task[Any]) -> str | None:
-    """Return what tells a source task without files from another, where that is cheap to know."""
+    """Return a hash of the content of a source task without files, if it is cheap to compute."""
     if isinstance(task, FileGroupTask):
         return None
     data = f"{task.num_items} rows of {task.data.schema}" if isinstance(task, TableBatch) else as_json(task.data)

@@ -1,4 +1,4 @@
-"""What a pipeline is, as far as it decides the output: stages, parameters and the versions of their code."""
+"""The identity of a pipeline: stages, parameters and code versions, all that decides its output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["differences", "plan_identity"]
 _SHOWN_CHARS = 60
 _TRIES = 20
 _TYPE = "type "
-"""What the name of a class among the parameters begins with."""
+"""Prefix of the names of classes among the parameters."""
 
 
 def plan_identity(plan: Plan) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def plan_identity(plan: Plan) -> dict[str, Any]:
 def differences(
     before: Mapping[str, Any], now: Mapping[str, Any], canonical_name: Callable[[str], str] = str
 ) -> list[str]:
-    """Return how two identities differ, a line for each thing. What only has another name now is the same.
+    """Return the differences of two identities, one per line; renamed stages and parameters are the same.
 
     >>> old = {"stages": [{"name": "a", "params": {"n": 1}}]}
     >>> new = {"stages": [{"name": "a", "params": {"n": 2}}, {"name": "b", "params": {}}]}
@@ -130,7 +130,7 @@ def _params(stage: ProcessingStage[Any, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON gives it back; what JSON cannot hold is told by its type or its code."""
+    """Return a parameter as JSON gives it back; other values are represented by their type or their code."""
     from curator_core.plan.dump import plain_value
 
     if isinstance(value, type):

@@ -31,7 +31,7 @@ class KnownSources(SourceIds):
         self._other_contents: dict[str, str] = {}
 
     def put(self, source: str, content: str | None) -> None:
-        """Add a source task, or replace what is known of its content."""
+        """Add a source task, or replace the digest of its content."""
         if not self.add(source):
             self._forget_content(source)
         if content is None:

@@ -66,7 +66,7 @@ class Finished:
 
 @dataclass
 class LedgerContent:
-    """What a ledger says: which source tasks are begun and done, in a few bytes each.
+    """The content of a ledger: which source tasks are begun and done, in a few bytes each.
 
     All else (files, outputs, counts) is read from the file again when it is needed, an entry at a time.
 
@@ -87,7 +87,7 @@ class LedgerContent:
     superseded: Counter[str] = field(default_factory=Counter)
 
     def take_in(self, fact: Mapping[str, Any]) -> None:
-        """Add what a line says."""
+        """Add the fact of one line."""
         if "begun" in fact:
             self.begun.put(fact["begun"], fact.get("content"))
             self.finished = None
@@ -107,7 +107,7 @@ class LedgerContent:
             yield SourceEntry(fact["done"], fact["outputs"], fact["stats"])
 
     def begun_files(self, sources: Container[str]) -> Iterator[tuple[str, list[dict[str, Any]] | None]]:
-        """Read what some source tasks were begun with: their files, or None for those without files."""
+        """Read the files of source tasks that were begun, or None for those without files."""
         for line in _whole_lines(self.path):
             fact = json.loads(line) if _may_say_begun(line) else {}
             if fact.get("begun") in sources:
@@ -143,7 +143,7 @@ class LedgerContent:
 
 
 def _may_say_begun(line: bytes) -> bool:
-    """Tell most lines apart without parsing them: this version writes the kind of a fact first."""
+    """Rule out most lines without parsing them: this version writes the kind of a fact first."""
     return not line.startswith(_DONE)
 
 
@@ -178,7 +178,7 @@ def read_ledger(path: Path) -> LedgerContent | None:
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Yield lines with their line breaks; what follows the last line break is torn, or nothing."""
+    """Yield complete lines with their line breaks; a torn last line is left out."""
     with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):

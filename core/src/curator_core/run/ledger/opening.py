@@ -38,7 +38,7 @@ class Opened:
 
     Args:
         ledger: The ledger; None when there is nothing left to do.
-        decision: What an earlier run has left; None for a fresh start.
+        decision: How to resume the earlier run; None for a fresh start.
     """
 
     ledger: RunLedger | None
@@ -49,7 +49,7 @@ class Opened:
 def open_ledger(
     directory: RunDirectory, plan: Plan, *, initial_tasks: Iterable[Task[Any]] | None = None, resume: Resume = False
 ) -> Iterator[Opened]:
-    """Open the ledger of a run directory; no other run can do so until this one is over.
+    """Open the ledger of a run directory and lock it against other runs.
 
     Raises:
         LedgerError: Another run is writing it, or it cannot be read or written.
@@ -83,7 +83,7 @@ def open_ledger(
 
 
 def start_over(directory: RunDirectory, plan: Plan) -> None:
-    """Remove what an earlier run has left in the directory, and the files that retries of its quarantine wrote.
+    """Remove an earlier run's files from the directory, and the files that retries of its quarantine wrote.
 
     Those have names that no run gives to files, so nothing would replace them, and their rows would come out twice.
     """
@@ -94,7 +94,7 @@ def start_over(directory: RunDirectory, plan: Plan) -> None:
 
 
 def remove_torn(directory: RunDirectory, plan: Plan, sources: Collection[str]) -> None:
-    """Remove what killed processes have left of files for these source tasks."""
+    """Remove incomplete files that killed processes left for these source tasks."""
     _remove(directory, plan, sources, only_torn=True)
 
 

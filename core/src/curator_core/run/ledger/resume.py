@@ -1,4 +1,4 @@
-"""Resume a run, start it anew, or refuse: decided from its ledger, the plan and the input of today."""
+"""Decide whether to resume a run or refuse, from its ledger, the plan and the current input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Resume", "current_sources", "decide", "in_source_order"]
 
 Resume = bool | Literal["changed"]
-"""Whether to resume a run: no, only if nothing has changed, or redoing what has (``"changed"``)."""
+"""Whether to resume a run: False, True (only if nothing has changed), or ``"changed"`` (redo what has changed)."""
 _SHOWN = 20
 
 
@@ -36,12 +36,12 @@ class Decision:
     """How to resume.
 
     Args:
-        content: What the ledger is to say; what is done in it is skipped.
+        content: The ledger to continue with; source tasks that are done in it are skipped.
         stale: Source tasks that were begun and are to be forgotten, with all that was written for them.
-        is_changed: Whether the ledger has to be written anew.
+        is_changed: Whether the ledger must be rewritten.
         order: Places of the source tasks, where they are known.
         is_finished: Whether there is nothing left to do.
-        notes: What to tell the user.
+        notes: Messages for the user.
         missing: Output files that are gone, of source tasks that stay done.
         warnings: Those of the notes that are as true at the end of the run.
     """
@@ -69,7 +69,7 @@ def decide(
     """Decide how to resume the run of a ledger.
 
     Args:
-        content: What the ledger says.
+        content: The ledger of the run.
         identity: The pipeline of today.
         sources: The source tasks of today, where they can be known before the run.
         missing: Source tasks that are done and whose files are gone. They may have been moved on purpose, so they are
@@ -115,7 +115,7 @@ def decide(
 
 
 def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> CurrentSources | None:
-    """Return the source tasks of a plan, or None where only the run itself can tell.
+    """Return the source tasks of a plan, or None if they are known only once it runs.
 
     Tasks given in a list are known; an iterator is not looked into. Files are listed, without reading them.
     """
@@ -130,7 +130,7 @@ def current_sources(plan: Plan, initial_tasks: Iterable[Task[Any]] | None) -> Cu
 
 
 def _is_empty_task_alone(tasks: Iterable[Task[Any]]) -> bool:
-    """Return whether the caller spells out what a pipeline that makes its own work starts with anyway."""
+    """Return whether the only initial task is an empty one, which a pipeline with a reader starts with anyway."""
     return isinstance(tasks, Sequence) and len(tasks) == 1 and _is_empty(tasks[0])
 
 

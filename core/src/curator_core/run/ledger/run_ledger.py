@@ -33,7 +33,7 @@ _SYNC_SHARE = 0.1
 
 @dataclass
 class SourceReport:
-    """What a call did to each source task, as a worker reports it to the driver.
+    """Progress of a call by source task, as a worker reports it to the driver.
 
     Args:
         position: The step or stage that was called.
@@ -70,13 +70,13 @@ class SourceReport:
 
 
 class RunLedger:
-    """The ledger of a run; may be told things by several threads.
+    """The ledger of a run; several threads may report to it.
 
     Args:
         file: Where it is written.
         finished: Source tasks that an earlier run has done, which are skipped.
         begun: Source tasks that an earlier run has begun and this one may resume; this run adds its own.
-        before_commit: Makes durable what belongs to source tasks beside their outputs.
+        before_commit: Syncs quarantine and dropped rows to disk, which belong to source tasks too.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class RunLedger:
             yield task
 
     def made(self, position: int, task: Task[Any]) -> None:
-        """Note a task that a stage in this process has made."""
+        """Record a task that a stage in this process has made."""
         source = source_id(task.task_id)
         if source:
             with self._lock:
@@ -137,7 +137,7 @@ class RunLedger:
                         self._done(source)
 
     def take_in(self, report: SourceReport | None) -> None:
-        """Note what a worker reports."""
+        """Record the report of a worker."""
         if report is None:
             return
         with self._lock:
@@ -149,7 +149,7 @@ class RunLedger:
                     self._done(source)
 
     def delivered(self, task: Task[Any]) -> None:
-        """Note an output that the caller has got."""
+        """Record an output that was delivered to the caller."""
         source = source_id(task.task_id)
         with self._lock:
             self._delivered += 1
@@ -161,7 +161,7 @@ class RunLedger:
     # The end
 
     def finish(self) -> None:
-        """Write that the run has come to its end."""
+        """Write that the run has finished."""
         with self._lock:
             self.commit()
             rest = self.counts.take("")
@@ -219,7 +219,7 @@ class RunLedger:
         self._unrecorded |= reasons
 
     def _is_the_same(self, task: Task[Any]) -> bool:
-        """Return whether a task of the caller is the one that is done; positions alone do not tell."""
+        """Check that an initial task is the one that is done, whose id is only its position."""
         if self.begun.content(task.task_id) == content_hash(task):
             return True
         raise ResumeError(
@@ -229,14 +229,14 @@ class RunLedger:
 
 
 class StageProgress:
-    """What a stage in this process tells the ledger."""
+    """Reports of one stage in this process to the ledger."""
 
     def __init__(self, ledger: RunLedger, position: int) -> None:
         self._ledger = ledger
         self._position = position
 
     def made(self, task: Task[Any]) -> None:
-        """Note an output."""
+        """Record an output."""
         self._ledger.made(self._position, task)
 
     def used(self, tasks: Sequence[Task[Any]]) -> None:
@@ -244,12 +244,12 @@ class StageProgress:
         self._ledger.used(self._position, tasks)
 
     def lost(self, task: Task[Any]) -> None:
-        """Note an output that does not reach the next stage."""
+        """Record an output that does not reach the next stage."""
         self._ledger.used(self._position + 1, [task])
 
 
 def known_about(task: Task[Any]) -> dict[str, Any]:
-    """Return what the ledger says about a source task."""
+    """Return the description of a source task for the ledger: its files, or a hash of its content."""
     files = describe_files(task)
     if files is not None:
         return {"files": files}
@@ -258,7 +258,7 @@ def known_about(task: Task[Any]) -> dict[str, Any]:
 
 
 def _shown(known: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is known about a source task without credentials, of which the worker that reports it knows none."""
+    """Hide credentials in a description: workers, which make most of them, do not know the values to hide."""
     if "files" not in known:
         return known
     return {**known, "files": [{**each, "path": redact_credentials(each["path"])} for each in known["files"]]}

@@ -1,4 +1,4 @@
-"""What a step of a workflow returned, kept so that a resumed workflow need not run it again."""
+"""Keep the return value of a workflow step, so that a resumed workflow need not run it again."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class StepRecord:
         return self._path.exists()
 
     def read(self) -> Any:
-        """Return what the step returned."""
+        """Return the value of the step."""
         return json.loads(self._path.read_text(encoding="utf-8"))["value"]
 
     def write(self, value: Any) -> None:
-        """Keep what the step returned; what JSON would change is not kept, and such a step runs again."""
+        """Keep the value of the step. A value that JSON would change is not kept, and its step runs again on resume."""
         text = as_json({"value": value})
         if text is None:
             self._path.unlink(missing_ok=True)

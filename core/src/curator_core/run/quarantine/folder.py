@@ -1,4 +1,4 @@
-"""The folder ``quarantine`` of a run directory: records, payloads, and what became of records that were retried.
+"""The folder ``quarantine`` of a run directory: records, payloads, and the outcomes of retries.
 
 ``records.jsonl`` has one record a line. A record that fails again in a retry is appended again, and the last line of an
 id counts. ``resolved.jsonl`` names the records that were retried with success, with the files that came of it; there
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Resolution:
-    """What became of a record that was retried.
+    """The outcome of a retry of one record.
 
     Args:
         record_id: The record.
@@ -102,11 +102,11 @@ class QuarantineFolder:
         sync_folder(self.path)
 
     def reopen(self, record_ids: Iterable[str]) -> None:
-        """Note that records are no longer resolved: their rows were processed again, and failed again."""
+        """Mark records as no longer resolved: their rows were processed again, and failed again."""
         self._append(self._resolved, ({"record_id": each, "is_open": True} for each in record_ids))
 
     def resolve(self, resolutions: Iterable[Resolution]) -> None:
-        """Note what became of records."""
+        """Write the outcomes of retried records."""
         self._append(self._resolved, (vars(each) for each in resolutions))
 
     def save_payload(self, record: QuarantineRecord, task: Task[Any]) -> str | None:
@@ -157,7 +157,7 @@ class QuarantineFolder:
         return found
 
     def resolutions(self) -> dict[str, Resolution]:
-        """Return what became of records, by id."""
+        """Return the outcomes of retried records, by id."""
         found: dict[str, Resolution] = {}
         for values in _lines(self._resolved):
             record_id = values["record_id"]

@@ -1,4 +1,4 @@
-"""What a retry will do with each record, and what its outcome means for it: pure decisions."""
+"""Decide how each record is retried, and what the outcome means for it: pure decisions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RetryOrder:
 
 @dataclass
 class Verdicts:
-    """What a retry leaves in the quarantine.
+    """Changes to the quarantine after a retry.
 
     Args:
         resolved: Records that are done with.
@@ -94,11 +94,11 @@ def settle_kept(
     *,
     time: str,
 ) -> Verdicts:
-    """Decide what becomes of records whose kept tasks were given to their stages again.
+    """Decide about records whose kept tasks were retried.
 
     Args:
         retried: The records.
-        failures: What went to quarantine during the retry.
+        failures: Records that went to quarantine during the retry.
         outputs: Files that were written, by the id of the task they came from.
         time: When.
     """
@@ -131,13 +131,13 @@ def settle_sources(
     resolutions: Mapping[str, Resolution],
     time: str,
 ) -> Verdicts:
-    """Decide what becomes of records whose sources were processed again, whole.
+    """Decide about records whose whole sources were processed again.
 
     Args:
         retried: The records.
-        failures: What went to quarantine during the retry; the same rows have the same records as before.
+        failures: Records that went to quarantine during the retry; the same rows have the same record ids as before.
         known: All records there are.
-        resolutions: What became of those that are resolved.
+        resolutions: Outcomes of the resolved ones.
         time: When.
     """
     verdicts = Verdicts()

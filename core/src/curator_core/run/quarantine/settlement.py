@@ -24,7 +24,7 @@ __all__ = ["apply_verdicts", "finish_interrupted"]
 
 
 def apply_verdicts(folder: QuarantineFolder, verdicts: Verdicts) -> None:
-    """Carry out what was decided about the records of a retry."""
+    """Apply the decisions about the records of a retry."""
     journal = _journal(folder)
     journal.parent.mkdir(parents=True, exist_ok=True)
     temporary = journal.with_name(f".{journal.name}.tmp")
@@ -37,7 +37,7 @@ def apply_verdicts(folder: QuarantineFolder, verdicts: Verdicts) -> None:
 
 
 def finish_interrupted(folder: QuarantineFolder) -> None:
-    """Carry out what an interrupted retry had decided; forget one that had not come so far."""
+    """Apply the decisions of an interrupted retry; discard a retry that was interrupted before them."""
     journal = _journal(folder)
     if journal.exists():
         values = json.loads(journal.read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def _carry_out(folder: QuarantineFolder, verdicts: Verdicts) -> None:
 
 
 def _with_payload(record: QuarantineRecord, own: QuarantineFolder, folder: QuarantineFolder) -> QuarantineRecord:
-    """Move what a record is about to the real quarantine, under the record's name."""
+    """Move the payload of a record to the real quarantine, under the record's name."""
     if record.payload_file is None:
         return record
     made, final = own.payloads / record.payload_file, folder.payloads / f"{record.record_id}.arrow"
