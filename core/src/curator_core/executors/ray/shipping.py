@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
 import pickle
 import sys
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from types import FunctionType, ModuleType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.function_stage import MadeOfFunction
-from curator_core.executors.ray.search_path import driver_search_path
 from curator_core.values.errors import CuratorError, PipelineError, StageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.authoring.tasks import Task
 
-__all__ = ["PackedError", "PackedStage", "check_readable", "dumps", "pack_error", "pack_stage", "pickler_class"]
+__all__ = [
+    "PackedError",
+    "PackedStage",
+    "check_readable",
+    "driver_search_path",
+    "dumps",
+    "pack_error",
+    "pack_stage",
+    "pickler_class",
+]
 
 _PLAIN = frozenset((NoneType, bool, int, float, str, bytes))
 
@@ -72,6 +82,11 @@ def pack_stage(stage: ProcessingStage[Any, Any]) -> PackedStage:
             fix="keep only parameters in the constructor; open files, locks, models and connections in setup()",
         ) from error
     return PackedStage(stage.name, payload, driver_search_path())
+
+
+def driver_search_path() -> tuple[str, ...]:
+    """Return where this process finds modules, as absolute paths; Python's ``""`` is the current folder."""
+    return tuple(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 - strings go in and out
 
 
 def dumps(value: Any) -> bytes:
@@ -172,18 +187,13 @@ def _workers_can_import(name: str) -> bool:
         return True
     path: Any = None
     spec = None
-    for part in _prefixes(name):
+    for part in accumulate(name.split("."), "{}.{}".format):
         finders = (finder.find_spec(part, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
         spec = next((found for found in finders if found is not None), None)
         if spec is None:
             return False
         path = spec.submodule_search_locations
     return spec is not None and spec.origin == origin
-
-
-def _prefixes(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[: count + 1]) for count in range(len(parts))]
 
 
 def _culprit(stage: ProcessingStage[Any, Any]) -> str:
