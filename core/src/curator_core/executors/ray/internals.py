@@ -185,7 +185,7 @@ def job_search_path() -> Sequence[str]:
     added = {os.path.abspath(os.path.curdir), os.path.dirname(os.path.realpath(sys.argv[0]))}  # noqa: PTH100, PTH120
     ray = import_ray()
     # A lambda is sent as code: to import anything of ours would be too early.
-    found = ray.get(ray.remote(num_cpus=0, max_retries=0)(lambda: __import__("sys").path).remote())
+    found = ray.get(ray.remote(num_cpus=0, max_retries=0)(lambda: sys.path).remote())
     return sorted(added & set(found))
 
 
