@@ -9,7 +9,6 @@ import ray
 from ray.job_config import JobConfig
 
 from curator_core import (
-    ActorPoolExecutor,
     Pipeline,
     ProcessingStage,
     RayDataExecutor,
@@ -89,9 +88,8 @@ def main(folder):
     hide_the_rest()
     # Memory is reserved, for which a run looks at what is free.
     stages = [stage.with_(resources=Resources(memory_gb=0.1)) for stage in (Double(), Kill())]
-    executors = {
-        "streaming": StreamingExecutor(),
-        "actor_pool": ActorPoolExecutor(actors_per_stage=1),
+    executors = {  # actor_pool is the streaming executor with other options
+        "streaming": StreamingExecutor(max_workers=1, max_attempts=2),
         "ray_data": RayDataExecutor(actors_per_stage=1),
     }
     found = {}
