@@ -263,7 +263,7 @@ def test_where_no_cluster_can_be_looked_for_ray_itself_looks(hide, told, monkeyp
     assert asked == ["auto"]
 
 
-def test_folders_of_a_job_are_looked_through_as_they_are_sent(monkeypatch):
+def test_folders_of_a_job_are_filtered_when_they_are_serialized(monkeypatch):
     from ray.job_config import JobConfig
 
     def sent(config):
@@ -280,7 +280,7 @@ def test_folders_of_a_job_are_looked_through_as_they_are_sent(monkeypatch):
         return usual(self)
 
     monkeypatch.setattr(JobConfig, "_serialize", serialize)
-    assert type(internals.make_job_config(keep)) is JobConfig, "which check of the search path tells"
+    assert type(internals.make_job_config(keep)) is JobConfig
 
 
 def test_a_worker_is_asked_for_its_search_path_where_ray_does_not_tell(ray_session, hide, told, monkeypatch):

@@ -122,9 +122,10 @@ def on_loopback() -> Iterator[bool]:
 
 
 def find_local_cluster() -> str | None:
-    """Return the address of a cluster that runs on this machine; ``auto`` where only ``ray.init`` can look for it.
+    """Return the address of a cluster that runs on this machine, None if there is none.
 
-    It is asked for whether it lives before ``ray.init`` is called, which would try for minutes.
+    With the address, a head that does not answer is noticed in seconds; ``ray.init`` tries for minutes. Where Ray does
+    not tell it, the answer is ``auto``, and ``ray.init`` looks for the cluster itself.
     """
     find = _find("ray._private.services", "canonicalize_bootstrap_address")
     if not _takes(find, "auto"):
@@ -140,9 +141,9 @@ def find_local_cluster() -> str | None:
 
 @contextmanager
 def messages_to(take: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
-    """Hand over the messages of the cluster that Ray prints on standard output, which belongs to data.
+    """Hand over the messages of the cluster, which Ray prints on standard output, where data belongs.
 
-    They come as ``lines`` and ``pid``, from a thread of Ray. Without this, they are printed.
+    Each has ``lines`` and a ``pid``, and comes from a thread of Ray. Without this, they are printed.
     """
     worker = _find("ray._private.worker")
     seen = ("data", "ignore_prefix")
@@ -153,8 +154,8 @@ def messages_to(take: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
 def make_job_config(keep: Callable[[Iterable[str]], list[str]]) -> Any:
     """Return the settings of a Ray job whose workers import from those folders only that ``keep`` returns.
 
-    Ray adds folders to the settings just before it sends them, so they are looked through as they are sent. Without
-    that all are sent, which :func:`job_search_path` tells.
+    Ray adds folders to the settings just before it sends them, so they are filtered when they are serialized. Where
+    that is done in another way, all are sent: check :func:`job_search_path`.
     """
     from ray.job_config import JobConfig
 
@@ -174,8 +175,8 @@ def make_job_config(keep: Callable[[Iterable[str]], list[str]]) -> Any:
 def job_search_path() -> Sequence[str]:
     """Return the folders from which workers of this job import, beside those of their Python.
 
-    Without the settings that were sent, a worker is asked for the folders that Ray is known to add; starting one takes
-    a second.
+    Where Ray does not tell which settings were sent, a worker is asked for the folders that Ray is known to add, the
+    current one and that of the script; starting a worker takes a second.
     """
     worker = _find("ray._private.worker", "global_worker")
     try:
@@ -184,7 +185,7 @@ def job_search_path() -> Sequence[str]:
         say_missing("get_job_config", "a worker is started to check its search path")
     added = {os.path.abspath(os.path.curdir), os.path.dirname(os.path.realpath(sys.argv[0]))}  # noqa: PTH100, PTH120
     ray = import_ray()
-    # A lambda is sent as code: to import anything of ours would be too early.
+    # A lambda is sent as code. A function would be imported, perhaps from one of these folders.
     found = ray.get(ray.remote(num_cpus=0, max_retries=0)(lambda: sys.path).remote())
     return sorted(added & set(found))
 
@@ -205,8 +206,8 @@ def head_node_ids(nodes: Sequence[Mapping[str, Any]]) -> set[str]:
 def free_resources() -> dict[str, dict[str, float]]:
     """Return what is free on each node, as far as Ray tells.
 
-    Ray publishes the sum over the cluster only. Without its private view, that is known for a single node alone; of
-    several nothing is known, and a run waits for what others have until it is refused.
+    The public functions tell the sum over the cluster only. Without the private one, that is enough for a single node;
+    of several nothing is known, and a run tries to reserve all of a node and goes without it if that is refused.
     """
     ask = _find("ray._private.state", "available_resources_per_node")
     if _takes(ask):
@@ -220,7 +221,8 @@ def free_resources() -> dict[str, dict[str, float]]:
 def blocks_of(dataset: Any) -> Iterator[Any]:
     """Execute a dataset of Ray Data; return its blocks as they are made.
 
-    Without the blocks themselves they come as batches, for which Ray leaves a thread behind.
+    ``iter_batches``, which is public, leaves a thread behind for every dataset; it is used where Ray Data does not give
+    out the blocks themselves.
     """
     ray = import_ray()
     bundle_class = _find("ray.data._internal.execution.interfaces", "RefBundle")
