@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from curator_core.executors.ray.token import make_token_private
+from curator_core.executors.ray.own_session import make_token_private
 from curator_core.values.errors import ClusterError
 
 

@@ -17,7 +17,7 @@ from secrets import token_hex
 HEAD = "head"
 # The processes of Ray that nothing here uses are left out: on two cores, three hosts take long enough to start.
 START_RAY = """
-from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.internals import only_needed_processes
 from ray.scripts.scripts import main
 with only_needed_processes():
     main()

@@ -13,7 +13,7 @@ from ray.cluster_utils import Cluster
 from curator_core import ActorPoolExecutor, Pipeline, ProcessingStage, Resources, Task
 from curator_core.values.errors import PipelineError
 from curator_core.executors.ray.cluster import connect
-from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.internals import only_needed_processes
 
 
 class Where(ProcessingStage[Task, Task]):

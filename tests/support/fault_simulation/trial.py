@@ -9,7 +9,6 @@ from unittest.mock import patch
 from ray.exceptions import ActorDiedError
 
 from curator_core import StreamingExecutor
-from curator_core.executors.ray import worker_lease
 from curator_core.executors.ray.cluster import ClusterInfo
 from curator_core.executors.ray.nodes import NodeResources
 from curator_core.executors.streaming.shell import breadcrumbs, call_execution, losses, run_loop, session, worker
@@ -389,7 +388,7 @@ def virtual(world):
         stack.enter_context(patch.object(breadcrumbs, "_note", lambda _, *note: world.note(*note)))
         stack.enter_context(patch.object(worker, "limit_thread_pools", lambda cpus: None))
         stack.enter_context(patch.object(worker, "expect_no_interrupts", lambda: None))
-        stack.enter_context(patch.object(worker_lease, "hold_lease", lambda run_id, worker_id: None))
+        stack.enter_context(patch.object(worker, "hold_lease", lambda run_id, worker_id: None))
         stack.enter_context(patch.object(worker, "once_on_this_node", lambda run_id, name, prepare: prepare()))
         stack.enter_context(patch.object(worker.gc, "freeze", lambda: None))
         yield

@@ -16,6 +16,7 @@ from curator_core.executors.base import Executor
 from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.capacity import fitted, usable_nodes, worker_slots
 from curator_core.executors.ray.cluster import connect
+from curator_core.executors.ray.internals import blocks_of
 from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
 from curator_core.executors.ray.worker_setup import forget_run
@@ -176,9 +177,9 @@ def _through_ray_data(
 
     ray = import_ray()
     try:
-        bundles = _start(window, steps, pools)
+        blocks = _start(window, steps, pools)
         try:
-            for block in (ray.get(ref) for bundle in bundles for ref in bundle.block_refs):
+            for block in blocks:
                 for item in read_block(block):
                     if isinstance(item, CallReport):
                         _absorb(item, state)
@@ -189,7 +190,7 @@ def _through_ray_data(
         finally:
             # Ray Data stops when nobody holds its output, as an error's traceback would, and its workers end when the
             # rings of references that it leaves are collected: now, rather than after Ray itself has gone.
-            del bundles
+            del blocks
             gc.collect()
     except ray.exceptions.RayError as error:
         names = ", ".join(repr(each.step.name) for each in steps)
@@ -200,7 +201,7 @@ def _through_ray_data(
 
 
 def _start(window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Sequence[dict[str, Any]]) -> Iterator[Any]:
-    """Hand tasks to Ray Data; return the bundles of blocks that it makes."""
+    """Hand tasks to Ray Data; return the blocks that it makes."""
     from curator_core.executors.ray_data_blocks import DataWorker, write_block
 
     # A first stage that wants batches gets blocks that hold one at least.
@@ -219,9 +220,7 @@ def _start(window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Seque
                 zero_copy_batch=True,
                 **options,
             )
-        # The blocks themselves: iter_batches leaves a thread behind for every dataset.
-        bundles: Iterator[Any] = dataset.iter_internal_ref_bundles()
-        return bundles
+        return blocks_of(dataset)
 
 
 def _absorb(report: CallReport, state: RunState) -> None:

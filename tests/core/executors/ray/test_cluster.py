@@ -12,7 +12,7 @@ import pytest
 
 from curator_core.executors.ray.address import speaks_grpc, split_address
 from curator_core.executors.ray.cluster import connect
-from curator_core.executors.ray.folder import private_ray_folder
+from curator_core.executors.ray.own_session import private_ray_folder
 from curator_core.values.errors import ClusterError, ConfigError
 
 OWN_SESSION = """

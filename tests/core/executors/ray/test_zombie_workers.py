@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from curator_core import Pipeline, ProcessingStage, StreamingExecutor, Task
-from curator_core.executors.ray.worker_lease import end_lease, hold_lease
+from curator_core.executors.ray.worker_setup import end_lease, hold_lease
 from curator_core.files.atomic import atomic_output, guard_commits
 from curator_core.values.errors import OutputError
 

@@ -11,16 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray import import_ray
 from curator_core.executors.ray.address import is_loopback, speaks_grpc, split_address
-from curator_core.executors.ray.folder import private_ray_folder
-from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.internals import (
+    LOOPBACK_VARIABLE,
+    SETTINGS,
+    find_local_cluster,
+    job_search_path,
+    make_job_config,
+    on_loopback,
+    only_needed_processes,
+    start_ray,
+)
 from curator_core.executors.ray.nodes import list_nodes
 from curator_core.executors.ray.output import quiet_ray
-from curator_core.executors.ray.search_path import check_search_path, make_job_config
-from curator_core.executors.ray.token import AUTH_MODE_VARIABLE, make_token_private
+from curator_core.executors.ray.own_session import (
+    AUTH_MODE_VARIABLE,
+    FOLDER_VARIABLE,
+    make_token_private,
+    private_ray_folder,
+)
+from curator_core.executors.ray.shipping import driver_search_path
 from curator_core.values.errors import ClusterError, ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from curator_core.executors.ray.nodes import NodeResources
@@ -28,19 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["ClusterInfo", "connect"]
 
 _ADDRESS_VARIABLE = "RAY_ADDRESS"
-# For the processes of a Ray that is started here. CPU workers keep seeing no GPU rather than an emptied list of GPUs.
-# Who connects to a process that is just starting tries again after 20 ms, not a second, and for as long as always.
-# Objects that nobody needs leave the store ten times a second: in a second, a fast stage makes hundreds of megabytes.
-# Workers run at the priority of this process. With Ray's own default, a niceness of 15, they get a thirtieth of a core
-# that they share with anything else, and take minutes to start on a busy machine.
-_ENVIRONMENT = {
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_free_objects_period_milliseconds": "100",
-    "RAY_raylet_client_connect_timeout_milliseconds": "20",
-    "RAY_raylet_client_num_connect_attempts": "500",
-    "RAY_worker_niceness": "0",
-}
 # Ray leaves these in the environment of the process that starts it.
 _LEFT_BY_RAY = (AUTH_MODE_VARIABLE, "RAY_CLIENT_MODE", "RAY_USAGE_STATS_ENABLED", "PYTHONBREAKPOINT")
 
@@ -131,7 +131,7 @@ class _Session:
             else:
                 assert address is not None
                 _join(address, cpus, gpus)
-            check_search_path()
+            _check_search_path()
             if callable(own_handler):  # of a program that means to stop in its own way, which Ray has replaced
                 signal.signal(signal.SIGTERM, own_handler)
             self._cleanup, self.is_ours = cleanup.pop_all(), is_ours
@@ -141,20 +141,25 @@ _session = _Session()
 
 
 def _start(cpus: int | None, gpus: int | None, folder: Path) -> None:
-    with _restored_environment(_ENVIRONMENT), _on_loopback(), only_needed_processes():
-        for name, value in _ENVIRONMENT.items():
+    with _restored_environment((*SETTINGS, FOLDER_VARIABLE)), on_loopback() as is_inner, only_needed_processes():
+        for name, value in SETTINGS.items():
             os.environ.setdefault(name, value)  # what the user has set stays
         if os.environ.get(AUTH_MODE_VARIABLE, "token") == "token":  # what Ray does where the user says nothing
             make_token_private(os.environ)
-        import_ray().init(
+        elif not is_inner:
+            raise ClusterError(
+                f"Ray {import_ray().__version__} would listen on the network, and {AUTH_MODE_VARIABLE} lets anyone in",
+                fix=f"unset {AUTH_MODE_VARIABLE}, or set {LOOPBACK_VARIABLE}=0 before this program starts",
+            )
+        start_ray(
+            str(folder),
             # "local" starts one in any case; without it Ray joins whatever else runs on the machine.
             address="local",
             num_cpus=cpus,
             num_gpus=gpus,
             include_dashboard=False,
             log_to_driver=False,
-            job_config=make_job_config(),
-            _temp_dir=str(folder),
+            job_config=make_job_config(_known_to_the_driver),
         )
 
 
@@ -164,36 +169,30 @@ def _join(address: str, cpus: int | None, gpus: int | None) -> None:
             f"cpus and gpus size a Ray that is started here, but the cluster at {address} has its own",
             fix=f"leave them out, or unset {_ADDRESS_VARIABLE} and leave address out to start a Ray here",
         )
-    host, port = _find_head(address)
-    # Ray replaces the loopback by the machine's outer address, where a Ray of ours does not listen.
-    is_inner = is_loopback(host) and not speaks_grpc(import_ray().util.get_node_ip_address(), port)
-    if (is_inner or not is_loopback(host)) and not speaks_grpc(host, port):
+    ray = import_ray()
+    head = find_local_cluster() if address == "auto" else address
+    if head is None:
         raise _unreachable(address)
     with ExitStack() as mode:
-        if is_inner:
-            mode.enter_context(_on_loopback())
+        if head != "auto":
+            host, port = split_address(head)
+            # Ray replaces the loopback by the machine's outer address, where a Ray of ours does not listen.
+            is_inner = is_loopback(host) and not speaks_grpc(ray.util.get_node_ip_address(), port)
+            if (is_inner or not is_loopback(host)) and not speaks_grpc(host, port):
+                raise _unreachable(address)
+            if is_inner and not mode.enter_context(on_loopback()):
+                raise ClusterError(
+                    f"Ray {ray.__version__} looks for {address} on the network, where that Ray does not listen",
+                    fix=f"set {LOOPBACK_VARIABLE}=0 before this program starts",
+                )
+            head = f"{host}:{port}"
         try:
-            import_ray().init(address=f"{host}:{port}", log_to_driver=False, job_config=make_job_config())
+            ray.init(address=head, log_to_driver=False, job_config=make_job_config(_known_to_the_driver))
         except (ConnectionError, RuntimeError, SystemExit) as error:
             raise ClusterError(
                 f"cannot join the Ray cluster at {address}: {error}",
                 fix="use the cluster's Ray and Python versions and its authentication token, on one of its machines",
             ) from error
-
-
-def _find_head(address: str) -> tuple[str, int]:
-    if address != "auto":
-        return split_address(address)
-    from ray._private.services import canonicalize_bootstrap_address
-
-    try:
-        with _on_loopback():
-            found = canonicalize_bootstrap_address("auto")
-    except ConnectionError as error:
-        raise _unreachable("auto") from error
-    if not found:
-        raise _unreachable("auto")
-    return split_address(found)
 
 
 def _unreachable(address: str) -> ClusterError:
@@ -222,21 +221,30 @@ def _check_running_session(address: str | None, cpus: int | None, gpus: int | No
             )
 
 
+def _known_to_the_driver(folders: Iterable[str]) -> list[str]:
+    """Return those folders where this process finds modules too; the folder of a script and of a notebook remain."""
+    known = set(driver_search_path())
+    return [folder for folder in folders if os.path.abspath(folder) in known]  # noqa: PTH100 - strings go in and out
+
+
+def _check_search_path() -> None:
+    """Check that the workers of this job import from the driver's search path only.
+
+    Ray puts the current folder at the front of the search path of every worker. Whoever runs a pipeline in a folder of
+    downloads would then import an ``orjson.py`` that lies beside the data.
+    """
+    sent = job_search_path()
+    foreign = sorted(set(sent) - set(_known_to_the_driver(sent)))
+    if foreign:
+        raise ClusterError(
+            f"workers of Ray {import_ray().__version__} would import modules from {', '.join(foreign)}, which is not "
+            "on the search path of this process",
+            fix="use another version of Ray, or start the pipeline in an empty folder",
+        )
+
+
 @contextmanager
-def _on_loopback() -> Iterator[None]:
-    """Make Ray use 127.0.0.1 as this machine's address, as it does on its own on macOS and Windows."""
-    from ray._private import ray_constants
-
-    usual = ray_constants.ENABLE_RAY_CLUSTER
-    ray_constants.ENABLE_RAY_CLUSTER = False
-    try:
-        yield
-    finally:
-        ray_constants.ENABLE_RAY_CLUSTER = usual
-
-
-@contextmanager
-def _restored_environment(names: Mapping[str, str] | tuple[str, ...]) -> Iterator[None]:
+def _restored_environment(names: Iterable[str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in names}
     try:
         yield

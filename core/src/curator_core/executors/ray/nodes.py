@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.internals import head_node_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +44,9 @@ class NodeResources:
 
 def list_nodes() -> tuple[NodeResources, ...]:
     """Return the machines that are alive, the head first."""
-    nodes = [_node_resources(each) for each in import_ray().nodes() if each["Alive"]]
+    alive = [node for node in import_ray().nodes() if node["Alive"]]
+    heads = head_node_ids(alive)
+    nodes = [_node_resources(node, is_head=node["NodeID"] in heads) for node in alive]
     return tuple(sorted(nodes, key=lambda node: (not node.is_head, node.node_id)))
 
 
@@ -79,9 +82,8 @@ def smallest_gpu_gb() -> float | None:
         return None
 
 
-def _node_resources(node: Mapping[str, Any]) -> NodeResources:
+def _node_resources(node: Mapping[str, Any], *, is_head: bool) -> NodeResources:
     found = dict(node["Resources"])
-    is_head = "node:__internal_head__" in found
     found.pop("object_store_memory", None)
     return NodeResources(
         node_id=node["NodeID"],

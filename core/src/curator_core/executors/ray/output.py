@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from curator_core.executors.ray.internals import messages_to
 from curator_core.files.private_folders import private_opener
 from curator_core.values.redaction import RedactingFormatter
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from io import TextIOWrapper
 
 __all__ = ["quiet_ray"]
@@ -51,13 +52,13 @@ class _Diversion:
         self._lock = threading.Lock()
         self._ours: list[logging.Handler] = []
         self._usual: dict[str, list[logging.Handler]] = {}
-        self._usual_print: Any = None
+        self._messages = ExitStack()
 
     def enter(self, handler: logging.Handler) -> None:
         with self._lock:
             if not self._ours:
                 self._usual = {name: [] for name in _LOGGERS}
-                self._usual_print = _replace_print()
+                self._messages.enter_context(messages_to(_log_message))
             self._ours.append(handler)
             logging.getLogger(_LOGGERS[0]).addHandler(handler)
             self._set_aside()
@@ -82,29 +83,12 @@ class _Diversion:
             logger = logging.getLogger(name)
             logger.handlers += handlers
             logger.propagate = not handlers  # as Ray sets it for loggers with handlers of their own
-        _restore_print(self._usual_print)
+        self._messages.close()
 
 
 _diversion = _Diversion()
 
 
-def _replace_print() -> Any:
-    """Send the raylet's messages to Ray's logger; Ray prints them on standard output, which belongs to data."""
-    import ray._private.worker as ray_worker
-
-    usual = getattr(ray_worker, "print_to_stdstream", None)
-
-    def log_lines(data: dict[str, Any], *_: Any, **__: Any) -> None:
-        for line in data.get("lines", ()):
-            logging.getLogger("ray").warning("(%s) %s", data.get("pid"), line)
-
-    if usual is not None:  # private to Ray: where it is gone, messages are printed and nothing else is lost
-        ray_worker.print_to_stdstream = log_lines
-    return usual
-
-
-def _restore_print(usual: Any) -> None:
-    import ray._private.worker as ray_worker
-
-    if usual is not None:
-        ray_worker.print_to_stdstream = usual
+def _log_message(message: Mapping[str, Any]) -> None:
+    for line in message.get("lines", ()):
+        logging.getLogger("ray").warning("(%s) %s", message.get("pid"), line)

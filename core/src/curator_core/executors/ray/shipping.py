@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
 import pickle
 import sys
 import traceback
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.function_stage import MadeOfFunction
 from curator_core.authoring.tasks import Task
-from curator_core.executors.ray.search_path import driver_search_path
 from curator_core.values.errors import CuratorError, PipelineError, StageError
 
 if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
 
-__all__ = ["PackedError", "PackedStage", "dumps", "dumps_readable", "pack_error", "pack_stage"]
+__all__ = [
+    "PackedError",
+    "PackedStage",
+    "driver_search_path",
+    "dumps",
+    "dumps_readable",
+    "pack_error",
+    "pack_stage",
+]
 
 
 _PLAIN_MODULES = frozenset(("pyarrow.lib", "curator_core.executors.streaming.shell.chunk_codec"))
@@ -72,6 +81,11 @@ def pack_stage(stage: ProcessingStage[Any, Any]) -> PackedStage:
             fix="keep only parameters in the constructor; open files, locks, models and connections in setup()",
         ) from error
     return PackedStage(stage.name, payload, driver_search_path())
+
+
+def driver_search_path() -> tuple[str, ...]:
+    """Return where this process finds modules, as absolute paths; Python's ``""`` is the current folder."""
+    return tuple(os.path.abspath(path) for path in sys.path)  # noqa: PTH100 - strings go in and out
 
 
 def dumps(value: Any) -> bytes:
@@ -206,18 +220,13 @@ def _workers_can_import(name: str) -> bool:
         return True
     path: Any = None
     spec = None
-    for part in _prefixes(name):
+    for part in accumulate(name.split("."), "{}.{}".format):
         finders = (finder.find_spec(part, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
         spec = next((found for found in finders if found is not None), None)
         if spec is None:
             return False
         path = spec.submodule_search_locations
     return spec is not None and spec.origin == origin
-
-
-def _prefixes(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[: count + 1]) for count in range(len(parts))]
 
 
 def _culprit(stage: ProcessingStage[Any, Any]) -> str:

@@ -1,4 +1,10 @@
-"""Prepare a worker: its thread pools, and its machine, where it is the first of its stage there."""
+"""Prepare a worker: its thread pools, its lease, and its machine, where it is the first of its stage there.
+
+Only a worker that the driver counts on may put files in their place. One that is given up for lost (its call took too
+long, its node does not answer) may live on for a while, and end the write that it was in after the repeated call has
+written the same file. So before a file appears under its name, its worker asks whether it still has its lease. The
+driver ends the lease before it repeats anything.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curator_core.executors.ray.notes import read_note, remove_note, write_note
+from curator_core.files.atomic import guard_commits
 from curator_core.files.private_folders import make_private_folder
+from curator_core.values.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["forget_run", "limit_thread_pools", "once_on_this_node"]
+__all__ = ["end_lease", "forget_run", "hold_lease", "limit_thread_pools", "once_on_this_node"]
 
 # Each library sizes its pool to the whole machine when it is first imported.
 _VARIABLES = (
@@ -32,6 +41,29 @@ def limit_thread_pools(cpus: float) -> None:
     """Give every library as many threads as the worker has CPUs, at least one; call it before importing them."""
     threads = str(max(1, int(cpus)))
     os.environ.update(dict.fromkeys(_VARIABLES, threads))
+
+
+def hold_lease(run_id: str, worker_id: str) -> None:
+    """Take the lease of this worker process, and write files from now on only while it has it.
+
+    A worker that cannot reach Ray cannot be told that it has lost its lease, and so may not write either.
+    """
+    write_note(run_id, _lease(worker_id), "held")
+
+    def check() -> None:
+        try:
+            is_held = read_note(run_id, _lease(worker_id)) is not None
+        except Exception as error:
+            raise OutputError(f"{worker_id} cannot ask Ray whether it may still write: {error}") from error
+        if not is_held:
+            raise OutputError(f"{worker_id} was given up for lost, and its tasks were given to another worker")
+
+    guard_commits(check)
+
+
+def end_lease(run_id: str, worker_id: str) -> None:
+    """Let a worker write no more files, whether it can be reached or not."""
+    remove_note(run_id, _lease(worker_id))
 
 
 def once_on_this_node(run_id: str, stage_name: str, prepare: Callable[[], None]) -> None:
@@ -54,6 +86,10 @@ def once_on_this_node(run_id: str, stage_name: str, prepare: Callable[[], None])
 def forget_run(run_id: str) -> None:
     """Remove what the workers of a run left on this machine to agree."""
     shutil.rmtree(_folder(run_id), ignore_errors=True)
+
+
+def _lease(worker_id: str) -> str:
+    return f"lease/{worker_id}"
 
 
 def _folder(run_id: str) -> Path:

@@ -92,9 +92,9 @@ class StreamingExecutor(Executor):
 
     def stream(self, plan: Plan, tasks: Iterable[Task[Any]], state: RunState) -> Iterator[Task[Any]]:
         from curator_core.executors.ray.cluster import connect
+        from curator_core.executors.ray.notes import keep_notes
         from curator_core.executors.ray.worker_setup import forget_run
         from curator_core.executors.streaming.observe.monitor import Monitor
-        from curator_core.executors.streaming.shell.breadcrumbs import forget_notes
         from curator_core.executors.streaming.shell.node_watch import NodeWatch
         from curator_core.executors.streaming.shell.reservation import Reservation
         from curator_core.executors.streaming.shell.run_loop import RunLoop
@@ -108,7 +108,7 @@ class StreamingExecutor(Executor):
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, session.cpus, self.gpus, log_path))
             cleanup.callback(forget_run, run_id)
-            cleanup.callback(forget_notes, run_id)
+            cleanup.enter_context(keep_notes(run_id))
             nodes = session.nodes(cluster)
             reservation = Reservation(session.specs, with_cpus=not cluster.owns, tuning=self.tuning)
             cleanup.callback(reservation.close)

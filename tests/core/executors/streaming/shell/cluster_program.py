@@ -18,7 +18,7 @@ from ray._private.state import available_resources_per_node
 from ray.cluster_utils import Cluster
 
 from curator_core import Pipeline, ProcessingStage, Resources, StreamingExecutor, Task
-from curator_core.executors.ray.lean import only_needed_processes
+from curator_core.executors.ray.internals import only_needed_processes
 from curator_core.run.run import stream_plan
 from curator_core.run.state import RunState
 

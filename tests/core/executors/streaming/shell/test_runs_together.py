@@ -67,7 +67,7 @@ def test_runs_with_limited_pools_share_the_gpus():
 def test_gpus_that_another_job_takes_between_look_and_start_end_the_run_with_a_reason(monkeypatch):
     import ray
 
-    whole = reservation._free()
+    whole = reservation.free_resources()
     others = [ray.remote(num_gpus=1, num_cpus=0)(Other).remote() for _ in range(4)]
     ray.get([each.is_there.remote() for each in others])
     monkeypatch.setattr(reservation, "_settled", lambda nodes, tuning: whole)  # what was free a moment ago
@@ -149,7 +149,7 @@ class FakeCluster:
         return tuple(replace(node, gpu_memory_gb=80.0) for node in nodes)
 
     def told(self, name):
-        return {"NodeID": name, "Resources": {"CPU": 4.0, "GPU": 2.0}}
+        return {"NodeID": name, "Resources": {"CPU": 4.0, "GPU": 2.0, "node:__internal_head__": 1.0}}
 
     def group(self, bundles, **_):
         self.groups.append(self._group())

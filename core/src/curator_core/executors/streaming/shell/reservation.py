@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray import import_ray
+from curator_core.executors.ray.internals import free_resources
 from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.streaming.engine.model import Node
 from curator_core.executors.streaming.engine.placement import Placement
@@ -85,7 +86,8 @@ class Reservation:
                 got = self._reserve(wanted, min(self._tuning.reserve_again_s, deadline_s - time.monotonic()))
                 self._nodes += got
                 refused = {node.node_id for node in wanted} - {node.node_id for node in got}
-                left = self._left([node for node in nodes if node.node_id in refused], _free()) if refused else []
+                again = [node for node in nodes if node.node_id in refused]
+                left = self._left(again, free_resources()) if again else []
         if left:
             _log.warning(
                 "%d of %d nodes are not used: other jobs reserved their resources first", len(left), len(nodes)
@@ -108,7 +110,7 @@ class Reservation:
         """Return a node that has joined with what the run may use of it, reserved where Ray allows it."""
         deadline_s = time.monotonic() + self._tuning.release_s
         while True:
-            left = free_part(node, _free().get(node.node_id))
+            left = free_part(node, free_resources().get(node.node_id))
             if left.cpus or time.monotonic() > deadline_s:
                 break
             time.sleep(self._tuning.release_look_s)
@@ -130,7 +132,7 @@ class Reservation:
             before = next((each for each in self._nodes if each.node_id == node.node_id), None)
             if before is None or self._holds_any(before):
                 continue
-            left = free_part(node, _free().get(node.node_id))
+            left = free_part(node, free_resources().get(node.node_id))
             left = replace(left, cpus=before.cpus, gpu_memory_gb=before.gpu_memory_gb)
             [part] = run_share(self._steps, [left], had=[each for each in self._nodes if each is not before])
             if not self._holds_any(part):
@@ -250,16 +252,8 @@ def _settled(nodes: Sequence[NodeResources], tuning: Tuning) -> Free:
     """
     deadline_s = time.monotonic() + tuning.release_s
     while True:
-        free = _free()
+        free = free_resources()
         is_all_free = all(free_part(node, free.get(node.node_id)) == free_part(node, None) for node in nodes)
         if is_all_free or time.monotonic() > deadline_s:
             return free
         time.sleep(tuning.release_look_s)
-
-
-def _free() -> Free:
-    """Return what is free on each node, as far as Ray tells."""
-    from ray._private import state
-
-    ask = getattr(state, "available_resources_per_node", None)  # private to Ray: without it, all is taken for free
-    return {} if ask is None else dict(ask())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.call.interrupts import expect_no_interrupts
 from curator_core.executors.ray.shipping import pack_error
-from curator_core.executors.ray.worker_setup import limit_thread_pools, once_on_this_node
+from curator_core.executors.ray.worker_setup import hold_lease, limit_thread_pools, once_on_this_node
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -213,7 +213,6 @@ class StepWorker(StepHost):
     def setup(self, worker_id: str, node_id: str) -> CallReport:
         """Take the lease of this worker and prepare the stages."""
         from curator_core.authoring.stage import WorkerInfo
-        from curator_core.executors.ray.worker_lease import hold_lease
 
         hold_lease(self._options.run_id, worker_id)
         return self.open(WorkerInfo(worker_id, node_id))

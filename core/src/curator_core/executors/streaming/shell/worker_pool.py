@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.ray import import_ray
-from curator_core.executors.ray.worker_lease import end_lease
+from curator_core.executors.ray.worker_setup import end_lease
 from curator_core.executors.streaming.shell.worker import CallOrder, StepWorker
 
 if TYPE_CHECKING:
