@@ -115,14 +115,15 @@ class Losses:
 
     def give_up(self, action: GiveUp, now: float) -> None:
         """Apply the policy of the stage that a task was in to the task, which kills workers."""
-        task = self._fetch(action.task)
+        call = action.call
+        task = self._fetch(call.inputs[0])
         if task is None:
             self._scheduler.suspect_lost(action, now)
             return
-        step = self._steps[action.step]
-        if not action.emitted:
+        step = self._steps[call.step]
+        if not call.emitted:
             self._state.stats_of(step.stages[0].stage.name).saw([task])  # its worker died before it could report that
-        name = noted_stage(self._run_id, action.call_id)
+        name = noted_stage(self._run_id, call.call_id)
         stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
         error = _death(step, action)
         record = record_for_task(stage.name, task, error, attempts=action.deaths)
@@ -135,7 +136,7 @@ class Losses:
             fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
         )
         if self._state.ledger is not None:
-            self._state.ledger.used(action.step, [task])
+            self._state.ledger.used(call.step, [task])
 
     def _fetch(self, task: Slice) -> Task[Any] | None:
         """Return a task; None where it is lost."""
