@@ -286,10 +286,8 @@ class VirtualExecutor(StreamingExecutor):
             pool,
             world.inbox,
             state.sources(tasks),
+            opened,
             nodes=watch,
-            state=state,
-            steps=opened.steps,
-            policy=opened.policy,
             run_id="simulated",
             on_tick=self.tick,
         )

@@ -217,7 +217,7 @@ class VirtualPool:
 
     def run(self, action):
         handles = [each.chunk.handle for each in action.call.inputs]
-        order = call_order(action, self._tuning).pack()
+        order = list(call_order(action.call, self._tuning))
         self._send(action.worker_id, action.call, lambda code: code.run, [order], handles)
 
     def resume(self, action):

@@ -20,7 +20,7 @@ from curator_core.executors.ray.internals import blocks_of
 from curator_core.executors.ray.nodes import measure_gpus
 from curator_core.executors.ray.shipping import pack_stage
 from curator_core.executors.ray.worker_setup import forget_run
-from curator_core.executors.ray_data_blocks import evenly, windows
+from curator_core.executors.ray_data_blocks import DataWorker, evenly, read_block, windows, write_block
 from curator_core.executors.streaming.shell.call_execution import Budget
 from curator_core.executors.streaming.shell.session import worker_options
 from curator_core.executors.streaming.shell.worker import CallReport
@@ -106,8 +106,6 @@ class RayDataExecutor(Executor):
         log_path = None if state.directory is None else state.directory.path / "run.log"
         count = source_stages(plan.stages)
         _import_ray_data()  # before its messages are diverted: it makes its loggers when imported
-        from curator_core.executors.ray_data_blocks import write_block
-
         with ExitStack() as cleanup:
             cluster = cleanup.enter_context(connect(self.address, self.cpus, self.gpus, log_path))
             run_id = uuid.uuid4().hex
@@ -173,8 +171,6 @@ class _DataStep:
 def _through_ray_data(
     window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Sequence[dict[str, Any]], state: RunState
 ) -> Iterator[Task[Any]]:
-    from curator_core.executors.ray_data_blocks import read_block
-
     ray = import_ray()
     try:
         blocks = _start(window, steps, pools)
@@ -202,8 +198,6 @@ def _through_ray_data(
 
 def _start(window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Sequence[dict[str, Any]]) -> Iterator[Any]:
     """Hand tasks to Ray Data; return the blocks that it makes."""
-    from curator_core.executors.ray_data_blocks import DataWorker, write_block
-
     # A first stage that wants batches gets blocks that hold one at least.
     full_batches = max(1, len(window) // steps[0].step.batch_size)
     parts = evenly(window, parts=min(full_batches, _PARTS_PER_WORKER * len(steps[0].slots)), most=_BLOCK_TASKS)

@@ -124,10 +124,8 @@ class StreamingExecutor(Executor):
                 pool,
                 events,
                 state.sources(tasks),
+                session,
                 nodes=watch,
-                state=state,
-                steps=session.steps,
-                policy=session.policy,
                 run_id=run_id,
                 on_tick=monitor.tick,
             )

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curator_core.executors.streaming.engine.blame import Blame
 from curator_core.executors.streaming.engine.model import Call
+from curator_core.executors.streaming.engine.recovery import Blame
 from curator_core.executors.streaming.engine.tuning import Tuning
 
 TUNING = Tuning()

@@ -96,7 +96,7 @@ def test_a_step_that_has_ended_without_a_worker_makes_no_others_take_turns():
     for step in (ended, running):
         step.push(Chunk(board.next_id(), 1, 1, "handle"))
     running.live_workers = 1
-    goals = PoolGoals(board, lambda step: True)
+    goals = PoolGoals(board)
     goals.goals(0.0)
     ended.take(1)
     goals.goals(60.0)
@@ -154,7 +154,7 @@ def test_fan_out_and_output_size_are_learned():
     for _ in range(20):
         estimate.add(tasks=2, outputs=6, size_bytes=600, service_s=0.1)
     assert estimate.fan_out == pytest.approx(3)
-    assert estimate.output_bytes == pytest.approx(100)
+    assert estimate.bytes_per_task == pytest.approx(300)
 
 
 def test_fractions_of_gpus_are_packed_and_whole_ones_left_whole():
@@ -374,7 +374,7 @@ def test_ids_of_sources_are_told_in_every_part_and_others_in_none(task, are_told
     worker = StepWorker([], options)
     worker._state = WorkerState()
     worker._runners = [StageRunner(many, worker._state)]
-    _, first = worker.run(CallOrder([(0, 1)]).pack(), encode([task])[0])
+    _, first = worker.run(list(CallOrder([[0, 1]])), encode([task])[0])
     _, second = worker.resume()
     assert (first.outputs, second.outputs) == (2, 2)
     assert [report.source_ids is not None for report in (first, second)] == [are_told] * 2

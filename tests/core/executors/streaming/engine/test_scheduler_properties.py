@@ -71,7 +71,7 @@ class Engine(RuleBasedStateMachine):
 
     def note(self, action):
         if isinstance(action, RunCall):
-            self.running.append((action.worker_id, action.call, action.skip, action.limit))
+            self.running.append((action.worker_id, action.call, action.call.skip, action.call.limit))
         elif isinstance(action, ResumeCall):
             self.running.append((action.worker_id, action.call, None, None))
         elif isinstance(action, PullSources):
@@ -84,7 +84,8 @@ class Engine(RuleBasedStateMachine):
         elif isinstance(action, Deliver):
             self.delivered.update(action.chunk.handle)
         elif isinstance(action, GiveUp):
-            self.given_up.append(action.task.chunk.handle[action.task.start])
+            (task,) = action.call.inputs
+            self.given_up.append(task.chunk.handle[task.start])
         elif isinstance(action, Forget):
             action.chunk.handle = None
 

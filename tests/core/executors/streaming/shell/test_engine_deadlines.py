@@ -190,11 +190,9 @@ def test_a_task_is_suspected_of_a_timeout_only_if_its_node_can_be_reached(is_rea
     losses = Losses(
         scheduler,
         SimpleNamespace(kill=killed.append, node_of=lambda worker_id: "n"),
+        SimpleNamespace(state=RunState(), steps=(), policy=None),
         SimpleNamespace(is_reachable=lambda node_id: is_reachable),
-        RunState(),
-        steps=(),
-        policy=None,
-        run_id="run",
+        "run",
     )
     scheduler.take_actions()
     pass_time(scheduler, 1.0, 6.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause, Slice
+    from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause
 
 __all__ = [
     "Action",
@@ -53,16 +53,10 @@ class KillWorker:
 
 @dataclass(eq=False, slots=True)
 class RunCall:
-    """Send a call to a worker. ``skip`` outputs are left out, ``limit`` outputs are made at most (None: all).
-
-    A worker that has interrupted a call drops that first if ``drops_suspended``; otherwise it takes no other.
-    """
+    """Send a call to a worker."""
 
     worker_id: int
     call: Call
-    skip: int = 0
-    limit: int | None = None
-    drops_suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +90,11 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Keep a task aside that has killed too many workers, the last one in call ``call_id``.
+    """Keep the one task of a call aside, which has killed too many workers, the last one in this call."""
 
-    ``emitted`` outputs of it were passed on before, and then it was counted, too.
-    """
-
-    call_id: int
-    step: int
-    task: Slice
+    call: Call
     deaths: int
     cause: LossCause
-    emitted: int = 0
 
 
 Action: TypeAlias = (

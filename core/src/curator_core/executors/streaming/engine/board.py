@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import Forget
 from curator_core.executors.streaming.engine.leases import Leases
-from curator_core.executors.streaming.engine.model import Call, Chunk
+from curator_core.executors.streaming.engine.model import Chunk
 from curator_core.executors.streaming.engine.placement import Placement
 from curator_core.executors.streaming.engine.step_state import StepState
 from curator_core.executors.streaming.engine.tuning import Tuning
@@ -17,23 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curator_core.executors.streaming.engine.actions import Action
-    from curator_core.executors.streaming.engine.model import CallResult, Node, Slice, StepSpec, Worker
+    from curator_core.executors.streaming.engine.model import Call, CallResult, Node, Slice, StepSpec, Worker
 
 __all__ = ["Board"]
 
 
 class Board:
-    """Steps, workers, leases and held resources of one run.
-
-    Args:
-        steps: The steps, in order.
-        nodes: The nodes that may be used.
-        memory_limit_bytes: Bound on the bytes in all queues together.
-        is_batch: Whether a step begins only when the one before has finished; queues are then unbounded.
-        keep_sources: Whether chunks that cannot be made again are kept until all that was made of them is done, to
-            replay from. May be switched on at any time: all chunks that are there then count as such.
-        tuning: The numbers to decide by.
-    """
+    """Steps, workers, leases and held resources of one run; the arguments are those of the scheduler."""
 
     def __init__(
         self,
@@ -54,7 +44,7 @@ class Board:
             # Calls under way on either side of a queue, and what the store has yet to free, are not to fill it.
             step.sizer.most_bytes = min(step.sizer.most_bytes, self.queue_bytes / tuning.calls_in_queue)
         self.is_unbounded = is_batch
-        self.keep_sources = keep_sources
+        self.keep_sources = keep_sources  # when it is switched on, all chunks that are there count as source chunks
         self.calls: dict[int, Call] = {}
         self.workers: dict[int, Worker] = {}
         self.actions: list[Action] = []
@@ -83,22 +73,32 @@ class Board:
         """Return whether a step may be given work now; in batch mode the one before must have ended."""
         return not self.is_unbounded or step.index == 0 or self.upstream_ended(step)
 
+    def has_room_behind(self, step: StepState) -> bool:
+        """Return whether a call's outputs fit into the queue of the next step.
+
+        By count, the bound lets both the workers before the queue and those behind it have a few calls waiting: a bound
+        made for one fast consumer would throttle many slow producers. By bytes, a step with an empty queue behind it
+        may always run one call, so that there is progress whatever the sizes.
+        """
+        if step.index + 1 == len(self.steps) or self.is_unbounded:
+            return True
+        behind = self.steps[step.index + 1]
+        expected_bytes = behind.uncommitted_bytes + step.expected_bytes
+        if expected_bytes >= 1 and expected_bytes + step.call_bytes > self.queue_bytes:  # less is a rounding error
+            return False
+        if not behind.ready_workers:
+            return True  # while its workers start, there is nothing better to do than to work ahead
+        expected_tasks = behind.queued_tasks + step.expected_tasks
+        if expected_tasks < self.tuning.queue_rounds * behind.round_tasks:
+            return True
+        return expected_tasks < self.tuning.queue_rounds * step.round_tasks * max(1.0, step.estimate.fan_out)
+
     # Calls
 
-    def new_call(self, step: StepState, inputs: list[Slice]) -> Call:
-        """Make a call."""
-        return Call(self.next_id(), step.index, inputs)
-
-    def lease(self, worker: Worker, step: StepState) -> bool:
-        """Lease the CPUs of a worker that has no calls; return False when they are not free."""
-        if not self.leases.can_take(worker.node_id, step.spec.cpus, step.index):
-            return False
-        self.leases.take(worker.node_id, step.spec.cpus, step.index)
-        return True
-
     def book(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
-        """Note that a worker has been given a call."""
+        """Note that a worker has been given a call, and the CPUs for it if it has no other."""
         if not worker.calls:
+            self.leases.take(worker.node_id, step.spec.cpus, step.index)
             step.leases += 1
             if not step.holds:
                 self.usage[step.index].offers(1, now)
@@ -113,8 +113,9 @@ class Board:
         worker.tasks_sent += call.tasks
         self.calls[call.call_id] = call
 
-    def unbook(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
-        """Note that a call has come back, or never will; the lease goes with the last one."""
+    def unbook(self, call: Call, now: float) -> tuple[Worker, StepState]:
+        """Note that a call has come back, or never will; the lease goes with the last one of its worker."""
+        worker, step = self.workers[call.worker_id], self.steps[call.step]
         del worker.calls[call.call_id]
         del self.calls[call.call_id]
         step.running_calls -= 1
@@ -124,7 +125,7 @@ class Board:
             step.expected_tasks = step.expected_bytes = 0.0  # sums of floats drift
         if worker.calls:
             next(iter(worker.calls.values())).started_s = now  # it was waiting behind this one
-            return
+            return worker, step
         step.leases -= 1
         self.leases.give_back(worker.node_id, step.spec.cpus)
         if worker.yields_to is not None:
@@ -133,6 +134,17 @@ class Board:
         worker.is_alone = False
         if not step.holds:
             self.usage[step.index].offers(-1, now)
+        return worker, step
+
+    def drop_suspended(self, worker: Worker, step: StepState) -> Call:
+        """Return the interrupted call of a worker, which drops it when it gets another."""
+        call = step.suspended.pop(worker.worker_id).suspended
+        assert call is not None
+        worker.suspended = None
+        worker.drops_suspended = True
+        self.leases.unreserve(worker.node_id, step.index)
+        step.list_worker(worker)
+        return call
 
     # Chunks
 

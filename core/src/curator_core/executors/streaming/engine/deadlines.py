@@ -30,9 +30,6 @@ class Deadlines:
 
     Only time in which the driver was there to hear of a call counts: while the consumer of the outputs keeps it, or
     while the process is stopped, answers wait unread, and a worker is not to be ended for that.
-
-    Args:
-        board: The state of the run.
     """
 
     def __init__(self, board: Board) -> None:

@@ -6,11 +6,11 @@ import itertools
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import PullSources, ResumeCall, RunCall
-from curator_core.executors.streaming.engine.claims import Claims
+from curator_core.executors.streaming.engine.model import Call
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.board import Board
-    from curator_core.executors.streaming.engine.model import Call, Worker
+    from curator_core.executors.streaming.engine.model import Worker
     from curator_core.executors.streaming.engine.recovery import Recovery
     from curator_core.executors.streaming.engine.step_state import StepState
 
@@ -18,19 +18,24 @@ __all__ = ["Dispatcher"]
 
 
 class Dispatcher:
-    """Hands out calls. Works on the board that the scheduler keeps.
+    """Hands out calls.
 
-    Args:
-        board: The state of the run.
-        recovery: Takes calls that a worker had to drop.
+    A worker keeps its lease as long as it has calls. So where idle workers of a later step wait for a CPU, a worker of
+    an earlier step is sent no further call and has to give way when it is done: one worker for each call that waits.
+    A step that has no more than its share of the CPUs keeps them, because passing a lease on costs a moment of it.
+
+    A step whose workers need several CPUs could wait forever for them to become free at the same time. So nodes are
+    reserved for it, where earlier steps get nothing until it has what it needs.
     """
 
     def __init__(self, board: Board, recovery: Recovery) -> None:
         self._board = board
         self._tuning = board.tuning
         self._recovery = recovery
-        self._claims = Claims(board, self._waiting_calls)
         self._backwards = board.steps[::-1]
+        least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
+        for step in board.steps:
+            step.is_large = step.spec.cpus > least_cpus
 
     def dispatch(self, now: float) -> None:
         """Give work to every worker that can take some, the last step first."""
@@ -45,7 +50,7 @@ class Dispatcher:
             elif step.queued_tasks and (step.candidates.open or step.candidates.busy):
                 self._run_queued(step, now)
             if step.is_large:
-                self._claims.reserve_for(step)
+                self._reserve_for(step)
         self._pull()
 
     def _run_queued(self, step: StepState, now: float) -> None:
@@ -55,41 +60,42 @@ class Dispatcher:
             node_id = candidates.open_node(step.next_node) if candidates.open else None
             if node_id is None and not candidates.busy:
                 return
-            if not self._has_enough(step) or not self.has_room_behind(step):
+            if not self._has_enough(step) or not self._board.has_room_behind(step):
                 return
             worker = self._busy_worker(step) if node_id is None else candidates.pop_idle(node_id)
             if worker is None:
                 return
-            self._send(worker, step, self._board.new_call(step, step.take(self._size(step))), now)
+            call = Call(self._board.next_id(), step.index, step.take(self._size(step)))
+            self._send(worker, step, call, now)
 
     def _waiting_calls(self, step: StepState) -> int:
         """Return how many calls a step could run besides if its idle workers had CPUs."""
         urgent = sum(map(_has_inputs, step.urgent)) if step.urgent else 0
         if urgent:
             return urgent
-        if not self._has_enough(step) or not self.has_room_behind(step):
+        if not self._has_enough(step) or not self._board.has_room_behind(step):
             return 0
         return -(-step.queued_tasks // self._size(step))
 
     def _busy_worker(self, step: StepState) -> Worker | None:
         """Return a worker that should have another call behind the one it runs."""
-        if not self._is_worth_prefetching(step):
-            return None
+        if step.queued_tasks < step.least_behind and self._are_more_coming(step):
+            return None  # it would be a small one
         while (worker := step.candidates.pop_busy(step.depth)) is not None:
-            if not self._claims.gives_way(worker, step):
+            if not self._gives_way(worker, step):
                 return worker
         return None
 
     def _resume(self, step: StepState, now: float) -> None:
         """Resume interrupted calls, some at a time; those that cannot resume go to the end of the queue."""
         for worker in list(itertools.islice(step.suspended.values(), self._tuning.resumed_at_once)):
-            if not self.has_room_behind(step):
+            if not self._board.has_room_behind(step):
                 return
             if worker.calls:
                 continue
             call = step.suspended.pop(worker.worker_id).suspended
             assert call is not None
-            if not self._board.lease(worker, step):
+            if not self._board.leases.can_take(worker.node_id, step.spec.cpus, step.index):
                 step.suspended[worker.worker_id] = worker
                 self._board.leases.reserve(worker.node_id, step.index)
                 continue
@@ -121,30 +127,18 @@ class Dispatcher:
         dropped is repeated behind them, without the outputs that were passed on.
         """
         ready = [worker for worker in step.workers.values() if worker.phase == "ready"]
-        if not ready or len(ready) < step.live_workers or self.has_room_behind(step):
+        if not ready or len(ready) < step.live_workers or self._board.has_room_behind(step):
             return False
         if any(worker.suspended is None or worker.calls for worker in ready):
             return False
-        worker = ready[0]
-        call = step.suspended.pop(worker.worker_id).suspended
-        assert call is not None
-        worker.suspended = None
-        worker.drops_suspended = True
-        self._board.leases.unreserve(worker.node_id, step.index)
-        self._recovery.suspect(step, call, "node")
-        step.list_worker(worker)
+        self._recovery.suspect(step, self._board.drop_suspended(ready[0], step), "node")
         return True
 
     def _send(self, worker: Worker, step: StepState, call: Call, now: float) -> None:
-        if not worker.calls:
-            self._board.leases.take(worker.node_id, step.spec.cpus, step.index)
         self._board.book(worker, step, call, now)
         step.list_worker(worker)
-        skip, limit = call.emitted, None
-        if call.target is not None:
-            skip, limit = call.target.offset, call.target.count
         call.drops_suspended, worker.drops_suspended = worker.drops_suspended, False
-        self._board.actions.append(RunCall(worker.worker_id, call, skip, limit, call.drops_suspended))
+        self._board.actions.append(RunCall(worker.worker_id, call))
 
     def _size(self, step: StepState) -> int:
         """Return the size of the next call: all ready workers get a part of the queue, but not in crumbs.
@@ -155,16 +149,9 @@ class Dispatcher:
         if size <= batch:
             return size
         fair, least = -(-step.queued_tasks // step.working), step.least_size
-        if self._board.sources_ended and self._are_the_last(step):
+        if self._board.upstream_ended(step):
             fair, least = -(-fair // self._tuning.last_calls), step.least_at_end
         return max(1, min(size, -(-max(fair, least) // batch) * batch))
-
-    def _are_the_last(self, step: StepState) -> bool:
-        return not any(each.has_work for each in self._board.steps[: step.index])
-
-    def _is_worth_prefetching(self, step: StepState) -> bool:
-        """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""
-        return step.queued_tasks >= step.least_behind or not self._are_more_coming(step)
 
     def _has_enough(self, step: StepState) -> bool:
         """Return whether there is a full batch, or all there will be before this one is processed."""
@@ -177,26 +164,43 @@ class Dispatcher:
             return True
         return any(each.running_calls for each in self._board.steps[: step.index])
 
-    def has_room_behind(self, step: StepState) -> bool:
-        """Return whether a call's outputs fit into the queue of the next step.
+    # Who gives way to whom
 
-        By count, the bound lets both the workers before the queue and those behind it have a few calls waiting: a bound
-        made for one fast consumer would throttle many slow producers. By bytes, a step with an empty queue behind it
-        may always run one call, so that there is progress whatever the sizes.
-        """
-        board = self._board
-        if step.index + 1 == len(board.steps) or board.is_unbounded:
-            return True
-        behind = board.steps[step.index + 1]
-        expected_bytes = behind.uncommitted_bytes + step.expected_bytes
-        if expected_bytes >= 1 and expected_bytes + step.call_bytes > board.queue_bytes:  # less is a rounding error
+    def _gives_way(self, worker: Worker, step: StepState) -> bool:
+        """Return whether a worker must not have another call behind those it has, and remember for whose sake."""
+        if not step.spec.cpus:
             return False
-        if not behind.ready_workers:
-            return True  # while its workers start, there is nothing better to do than to work ahead
-        expected_tasks = behind.queued_tasks + step.expected_tasks
-        if expected_tasks < self._tuning.queue_rounds * behind.round_tasks:
-            return True
-        return expected_tasks < self._tuning.queue_rounds * step.round_tasks * max(1.0, step.estimate.fan_out)
+        later = self._board.leases.reserved_for(worker.node_id)
+        if later is None or later < step.index or (later == step.index and not step.suspended):
+            has_too_many = not step.holds if step.share is None else step.leases > step.share
+            later = self._waiting_step(worker.node_id, step) if has_too_many else None
+        if later is None:
+            return False
+        worker.yields_to = later
+        self._board.steps[later].promised_calls += 1
+        return True
+
+    def _reserve_for(self, step: StepState) -> None:
+        """Keep nodes free for a step whose workers need several CPUs at once, as long as it waits for them."""
+        calls = self._waiting_calls(step)
+        if not calls:
+            self._board.leases.unreserve_all(step.index)
+            return
+        tuning = self._tuning
+        most = min(calls, max(tuning.min_reserved_nodes, step.ready_workers // tuning.workers_per_reserved_node))
+        if self._board.leases.reservations(step.index) < most:
+            for node_id in list(itertools.islice(step.candidates.idle, most)):
+                self._board.leases.reserve(node_id, step.index)
+
+    def _waiting_step(self, node_id: str, step: StepState) -> int | None:
+        for index in self._board.leases.waiting_at(node_id):
+            if index > step.index:
+                later = self._board.steps[index]
+                if self._waiting_calls(later) > later.promised_calls:
+                    return index
+        return None
+
+    # Source tasks
 
     def _pull(self) -> None:
         """Ask for more source tasks when the first queue has room."""

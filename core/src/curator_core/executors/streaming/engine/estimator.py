@@ -15,16 +15,12 @@ class StepEstimator:
 
     Service time is an exponentially weighted mean, so that rare slow tasks count for what they cost. When the last few
     calls agree with each other but not with the mean, the speed has changed and the past is dropped.
-
-    Args:
-        tuning: Weights, and when a speed has changed.
     """
 
     def __init__(self, tuning: Tuning = Tuning()) -> None:
         self._tuning = tuning
         self.calls = 0
         self.tasks_in = 0
-        self.tasks_out = 0
         self.service_s: float | None = None
         """Seconds per task, or None before the first completion."""
         self.fan_out = 1.0
@@ -36,11 +32,6 @@ class StepEstimator:
         self._outputs = 0.0
         self._bytes = 0.0
 
-    @property
-    def output_bytes(self) -> float:
-        """Average size of an output."""
-        return self._bytes / self._outputs if self._outputs else 0.0
-
     def add(self, *, tasks: int, outputs: int, size_bytes: int, service_s: float) -> None:
         """Learn from a call, or a part of one."""
         tuning = self._tuning
@@ -48,7 +39,6 @@ class StepEstimator:
         self._outputs = self._outputs * tuning.output_memory + outputs
         self._bytes = self._bytes * tuning.output_memory + size_bytes
         self.tasks_in += tasks
-        self.tasks_out += outputs
         if self._inputs:
             self.fan_out = self._outputs / self._inputs
             self.bytes_per_task = self._bytes / self._inputs

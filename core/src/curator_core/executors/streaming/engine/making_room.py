@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.placement import Room
     from curator_core.executors.streaming.engine.step_state import StepState
 
-__all__ = ["RoomPlan", "by_size", "make_room", "places_in_turn", "trial_placement", "workers_by_load"]
+__all__ = ["by_size", "make_room", "places_in_turn", "trial_placement", "workers_by_load"]
 
 
 def by_size(steps: Iterable[StepState]) -> list[StepState]:
@@ -41,19 +40,6 @@ def trial_placement(board: Board, wanted: Sequence[tuple[StepState, int]]) -> li
                 break
         placed.append(count - left)
     return placed
-
-
-@dataclass
-class RoomPlan:
-    """How workers that are missing come to their places.
-
-    Args:
-        stops: Workers to stop.
-        promised: Nodes that are kept for workers of a step until those in their place have ended, by step.
-    """
-
-    stops: list[Worker] = field(default_factory=list)
-    promised: dict[int, set[str]] = field(default_factory=dict)
 
 
 def places_in_turn(board: Board, order: Sequence[StepState]) -> dict[int, str]:
@@ -85,34 +71,34 @@ def workers_by_load(step: StepState) -> list[Worker]:
     return sorted((worker for worker in step.workers.values() if worker.phase != "draining"), key=_load)
 
 
-def make_room(board: Board, wanted: Sequence[int]) -> RoomPlan:
+def make_room(board: Board, wanted: Sequence[int]) -> tuple[list[Worker], dict[int, set[str]]]:
     """Find room for the workers that are missing: what ends anyway, then those too many, then those that can move.
 
-    A worker moves for one of a step that holds more, if it finds another place.
+    A worker moves for one of a step that holds more, if it finds another place. Whoever fits on what is free has been
+    started already.
 
-    Args:
-        board: The state of the run. Whoever fits on what is free has been started already.
-        wanted: How many workers each step should have.
+    Returns:
+        Workers to stop, and the nodes that are kept for workers of a step until those in their place have ended.
     """
-    plan = RoomPlan()
+    promised: dict[int, set[str]] = {}
     steps = by_size(step for step in board.steps if step.holds)
     surplus = {step.index: max(0, step.live_workers - wanted[step.index]) for step in steps}
     site = _Site(board, surplus)
     for position, step in enumerate(steps):
         smaller = {each.index for each in steps[position + 1 :]}
         for _ in range(step.live_workers, wanted[step.index]):
-            node_id = site.node_with_room(step) or site.clear_node(step, smaller, plan)
+            node_id = site.take(step, smaller)
             if node_id is None:
                 break
-            site.book(node_id, step)
-            plan.promised.setdefault(step.index, set()).add(node_id)
-    return plan
+            promised.setdefault(step.index, set()).add(node_id)
+    return site.stops, promised
 
 
 class _Site:
     """The nodes as they will be when all workers have ended that are told to."""
 
     def __init__(self, board: Board, surplus: dict[int, int]) -> None:
+        self.stops: list[Worker] = []
         self._board = board
         self._surplus = surplus
         self._rooms = {node_id: room.copy() for node_id, room in board.placement.rooms.items()}
@@ -128,16 +114,15 @@ class _Site:
     def _held(self, worker: Worker) -> Held:
         return self._board.steps[worker.step].spec.held
 
-    def node_with_room(self, step: StepState) -> str | None:
-        """Return a node where a worker of a step fits."""
+    def take(self, step: StepState, smaller: set[int]) -> str | None:
+        """Take room for a worker of a step, made by stopping others if need be; return the node."""
         fitting = (node_id for node_id, room in self._rooms.items() if _fits(room, step))
-        return next(fitting, None)
+        node_id = next(fitting, None) or self._clear_node(step, smaller)
+        if node_id is not None:
+            _take(self._rooms[node_id], step)
+        return node_id
 
-    def book(self, node_id: str, step: StepState) -> None:
-        """Take room for a worker."""
-        _take(self._rooms[node_id], step)
-
-    def clear_node(self, step: StepState, smaller: set[int], plan: RoomPlan) -> str | None:
+    def _clear_node(self, step: StepState, smaller: set[int]) -> str | None:
         """Have workers of one node stopped so that another fits there; take the node where that costs least."""
         best: tuple[tuple[int, int, int], str, list[Worker]] | None = None
         for node_id in itertools.islice(self._by_load(), self._board.tuning.searched_nodes):
@@ -158,7 +143,7 @@ class _Site:
             self._surplus[worker.step] = max(0, self._surplus[worker.step] - 1)
             self._rooms[node_id].book(worker.gpu_share, self._held(worker), sign=1)
             self._workers[node_id].remove(worker)
-        plan.stops += stops
+        self.stops += stops
         return node_id
 
     def _by_load(self) -> list[str]:

@@ -28,6 +28,14 @@ class Held:
     def __bool__(self) -> bool:
         return bool(self.gpus or self.gpu_memory_gb or self.memory_bytes or any(self.custom.values()))
 
+    def amounts(self, gpu_gb: float | None) -> dict[str, float]:
+        """Return what is held of each resource: of the GPUs, the part of one that has so much memory, if known."""
+        gpus = self.gpus
+        if self.gpu_memory_gb:
+            gpus = self.gpu_memory_gb / gpu_gb if gpu_gb else 1.0
+        amounts = {"gpu": gpus, "memory": float(self.memory_bytes), **self.custom}
+        return {name: amount for name, amount in amounts.items() if amount}
+
     def describe(self) -> str:
         """Return the non-zero parts on one line.
 
@@ -197,10 +205,11 @@ class Call:
         deaths: How many workers died with the suspected task alone, in the middle of a stage.
         losses: How many were lost with it alone, wherever they were.
         cause: Why the last of them was.
-        emitted: Outputs that were passed on; a repeated call leaves them out. Such a call has one input.
+        emitted: Outputs that were passed on, and counted; a repeated call leaves them out. Such a call has one input.
         target: The lost chunk that a replay makes again.
         timeouts: How often a replay took too long.
-        drops_suspended: Whether it tells its worker to drop the call that was interrupted before.
+        drops_suspended: Whether its worker drops the call that was interrupted before; otherwise such a worker takes no
+            other.
         tasks: Number of input tasks.
     """
 
@@ -226,6 +235,16 @@ class Call:
         self.tasks = 0
         for each in self.inputs:
             self.tasks += each.stop - each.start
+
+    @property
+    def skip(self) -> int:
+        """How many of its first outputs are left out."""
+        return self.emitted if self.target is None else self.target.offset
+
+    @property
+    def limit(self) -> int | None:
+        """How many outputs are made at most; all, where None."""
+        return None if self.target is None else self.target.count
 
     @property
     def is_noted(self) -> bool:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from curator_core.executors.streaming.engine.model import Node, StepSpec
 
-__all__ = ["Place", "Placement", "Room", "fit"]
+__all__ = ["Place", "Placement", "Room"]
 
 _SLACK = 1e-6
 _STALE = 4  # entries of a ranking per node before it is made anew
@@ -62,15 +62,35 @@ class Room:
         """Return the GPUs that a worker of a step would get here, or None if it cannot be started here."""
         if step in self.barred or self.node.cpus + _SLACK < cpus:
             return None
-        return fit(self, held)
+        return self.fit(held)
 
     def can_give(self, share: tuple[tuple[int, float], ...], held: Held) -> bool:
         """Return whether just these GPUs are free, and the rest that a worker holds."""
-        return (
-            all(self.gpus[index] + _SLACK >= part for index, part in share)
-            and self.memory_bytes >= held.memory_bytes
-            and all(self.custom.get(name, 0.0) + _SLACK >= amount for name, amount in held.custom.items())
-        )
+        return all(self.gpus[index] + _SLACK >= part for index, part in share) and self._has_rest(held)
+
+    def fit(self, held: Held) -> tuple[tuple[int, float], ...] | None:
+        """Return the GPUs that a worker would get (none if it needs none), or None if what it holds is not free."""
+        if not self._has_rest(held):
+            return None
+        wanted = held.gpus
+        if held.gpu_memory_gb:
+            size_gb = self.node.gpu_memory_gb
+            if not size_gb or held.gpu_memory_gb > size_gb:
+                return None
+            wanted = held.gpu_memory_gb / size_gb
+        if not wanted:
+            return ()
+        if wanted <= 1.0:
+            fitting = [(free, index) for index, free in enumerate(self.gpus) if free + _SLACK >= wanted]
+            return ((min(fitting)[1], wanted),) if fitting else None
+        whole = [index for index, free in enumerate(self.gpus) if free + _SLACK >= 1.0]
+        return tuple((index, 1.0) for index in whole[: int(wanted)]) if len(whole) >= wanted else None
+
+    def _has_rest(self, held: Held) -> bool:
+        """Return whether the memory and the custom resources are free that a worker holds."""
+        if held.memory_bytes > self.memory_bytes:
+            return False
+        return all(amount <= self.custom.get(name, 0.0) + _SLACK for name, amount in held.custom.items())
 
     def book(self, share: tuple[tuple[int, float], ...], held: Held, *, sign: int) -> None:
         """Take (-1) or give back (1) what a worker holds."""
@@ -95,7 +115,8 @@ class Placement:
 
     def __init__(self, nodes: Iterable[Node], held: Iterable[Held] = ()) -> None:
         self._held = list(held)
-        self._rooms: dict[str, Room] = {}
+        self.rooms = {node.node_id: Room.of(node) for node in nodes}
+        """What is free, by node."""
         self._rankings: dict[int, _Ranking] = {}
         self._versions = 0
         self.capacity: dict[str, float] = {}
@@ -103,30 +124,23 @@ class Placement:
         self.largest_gpu_gb: float | None = None
         self.node_changes = 0
         """How often a node was added, removed or grown, or a step was barred from one or allowed there again."""
-        for node in nodes:
-            self._rooms[node.node_id] = Room.of(node)
         self._sum_up()
 
     @property
     def nodes(self) -> list[Node]:
         """The nodes that workers can be started on."""
-        return [room.node for room in self._rooms.values()]
-
-    @property
-    def rooms(self) -> dict[str, Room]:
-        """What is free, by node."""
-        return self._rooms
+        return [room.node for room in self.rooms.values()]
 
     def add_node(self, node: Node) -> None:
         """Let workers be started on a node."""
         room = Room.of(node)
-        self._rooms[node.node_id] = room
+        self.rooms[node.node_id] = room
         self._enter(room)
         self._sum_up()
 
     def grow_node(self, node: Node) -> None:
         """Let workers hold things on a node that had nothing to hold."""
-        room = self._rooms.get(node.node_id)
+        room = self.rooms.get(node.node_id)
         if room is not None:
             fresh = Room.of(node)
             room.node, room.gpus, room.memory_bytes, room.custom = node, fresh.gpus, fresh.memory_bytes, fresh.custom
@@ -135,7 +149,7 @@ class Placement:
 
     def remove_node(self, node_id: str) -> None:
         """Start no more workers on a node."""
-        self._rooms.pop(node_id, None)
+        self.rooms.pop(node_id, None)
         self._sum_up()
 
     def place(self, step: int, held: Held, *, cpus: float = 0.0, avoid: Container[str] = frozenset()) -> Place | None:
@@ -152,42 +166,34 @@ class Placement:
         """
         ranking = self._rankings.get(step)
         if ranking is None or (ranking.held, ranking.cpus) != (held, cpus):
-            ranking = self._rankings[step] = _Ranking(step, held, cpus, self._rooms, self._is_packed(held))
+            ranking = self._rankings[step] = _Ranking(step, held, cpus, self.rooms, self._is_packed(held))
         place = ranking.best(avoid)
         if place is not None:
             self._book(place, step, held, sign=-1)
         return place
 
-    def bar(self, step: int, node_id: str) -> None:
-        """Start no workers of a step on a node."""
-        room = self._rooms.get(node_id)
-        if room is not None and step not in room.barred:
-            room.barred.add(step)
-            self.node_changes += 1
-            self._enter(room)
-
-    def allow(self, step: int, node_id: str) -> None:
-        """Undo :meth:`bar`."""
-        room = self._rooms.get(node_id)
-        if room is not None and step in room.barred:
-            room.barred.remove(step)
+    def bar(self, step: int, node_id: str, *, is_barred: bool = True) -> None:
+        """Start no workers of a step on a node, or allow it again."""
+        room = self.rooms.get(node_id)
+        if room is not None and (step in room.barred) != is_barred:
+            room.barred ^= {step}
             self.node_changes += 1
             self._enter(room)
 
     def could_place(self, step: int, held: Held, *, cpus: float = 0.0) -> bool:
         """Return whether a worker fits on a node that it is not barred from, whatever others hold there now."""
-        return any(room.emptied().share_for(step, held, cpus=cpus) is not None for room in self._rooms.values())
+        return any(room.emptied().share_for(step, held, cpus=cpus) is not None for room in self.rooms.values())
 
     def emptied(self, held: Iterable[Held]) -> Placement:
         """Return the same nodes without any workers, to try out where those that hold so much would go."""
         placement = Placement(self.nodes, held)
         for node_id, room in placement.rooms.items():
-            room.barred = self._rooms[node_id].barred
+            room.barred = self.rooms[node_id].barred
         return placement
 
     def place_on(self, node_id: str, step: int, held: Held, *, cpus: float = 0.0) -> Place | None:
         """Reserve room for a worker on one node, or return None when there is none."""
-        room = self._rooms.get(node_id)
+        room = self.rooms.get(node_id)
         share = None if room is None else room.share_for(step, held, cpus=cpus)
         if share is None:
             return None
@@ -197,12 +203,12 @@ class Placement:
 
     def give_back(self, place: Place, step: int, held: Held) -> None:
         """Return what a worker held."""
-        if place.node_id in self._rooms:
+        if place.node_id in self.rooms:
             self._book(place, step, held, sign=1)
 
     def describe_largest(self, spec: StepSpec) -> str:
         """Return what is free on the node that comes nearest to a worker of a step, of the resources that it needs."""
-        places = [(room.node.cpus, _free_for(room, spec.held)) for room in self._rooms.values()]
+        places = [(room.node.cpus, _free_for(room, spec.held)) for room in self.rooms.values()]
         if not places:
             return "nothing: no node is left"
         cpus, largest = max(
@@ -211,7 +217,7 @@ class Placement:
         return replace(spec, cpus=cpus, held=largest).describe()
 
     def _book(self, place: Place, step: int, held: Held, *, sign: int) -> None:
-        room = self._rooms[place.node_id]
+        room = self.rooms[place.node_id]
         room.book(place.gpu_share, held, sign=sign)
         room.workers -= sign
         room.workers_of_step[step] = room.workers_of_step.get(step, 0) - sign
@@ -235,11 +241,11 @@ class Placement:
     def _sum_up(self) -> None:
         self.node_changes += 1
         self.capacity = {}
-        for room in self._rooms.values():
+        for room in self.rooms.values():
             node = room.node
             for name, amount in {"gpu": float(node.gpus), "memory": float(node.memory_bytes), **node.custom}.items():
                 self.capacity[name] = self.capacity.get(name, 0.0) + amount
-        sizes = [room.node.gpu_memory_gb for room in self._rooms.values() if room.node.gpu_memory_gb]
+        sizes = [room.node.gpu_memory_gb for room in self.rooms.values() if room.node.gpu_memory_gb]
         self.largest_gpu_gb = max(sizes, default=None)
 
 
@@ -272,7 +278,7 @@ class _Ranking:
             _, version, node_id = self._heap[0]
             room = self._rooms.get(node_id)
             if room is not None and room.version == version and node_id not in avoid:
-                share = fit(room, self.held)
+                share = room.fit(self.held)
                 assert share is not None
                 place = Place(node_id, share)
             else:
@@ -301,28 +307,6 @@ class _Ranking:
         else:
             key = (_left_over(room, share), load)
         return key, room.version, node.node_id
-
-
-def fit(room: Room, held: Held) -> tuple[tuple[int, float], ...] | None:
-    """Return the GPUs a worker would get on a node (none if it needs none), or None if it does not fit."""
-    if held.memory_bytes > room.memory_bytes:
-        return None
-    for name, amount in held.custom.items():
-        if amount > room.custom.get(name, 0.0) + _SLACK:
-            return None
-    wanted = held.gpus
-    if held.gpu_memory_gb:
-        size_gb = room.node.gpu_memory_gb
-        if not size_gb or held.gpu_memory_gb > size_gb:
-            return None
-        wanted = held.gpu_memory_gb / size_gb
-    if not wanted:
-        return ()
-    if wanted <= 1.0:
-        fitting = [(free, index) for index, free in enumerate(room.gpus) if free + _SLACK >= wanted]
-        return ((min(fitting)[1], wanted),) if fitting else None
-    whole = [index for index, free in enumerate(room.gpus) if free + _SLACK >= 1.0]
-    return tuple((index, 1.0) for index in whole[: int(wanted)]) if len(whole) >= wanted else None
 
 
 def _left_over(room: Room, share: tuple[tuple[int, float], ...]) -> float:

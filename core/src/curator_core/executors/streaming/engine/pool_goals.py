@@ -17,8 +17,6 @@ from curator_core.executors.streaming.engine.balancer import (
 from curator_core.executors.streaming.engine.making_room import by_size, places_in_turn, trial_placement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from curator_core.executors.streaming.engine.balancer import LeaseShare
     from curator_core.executors.streaming.engine.board import Board
     from curator_core.executors.streaming.engine.model import Call
@@ -31,22 +29,14 @@ _TRIALS_KEPT = 64
 
 
 class PoolGoals:
-    """Decides the size of the pools: equal shares first, then by what was learned about each step.
+    """Decides the size of the pools: equal shares first, then by what was learned about each step."""
 
-    Args:
-        board: The state of the run.
-        has_room_behind: Tells whether the next step can take the outputs of a step.
-    """
-
-    def __init__(self, board: Board, has_room_behind: Callable[[StepState], bool]) -> None:
+    def __init__(self, board: Board) -> None:
         self._board = board
         self._tuning = board.tuning
-        self._has_room_behind = has_room_behind
-        self._pays_since_s: float | None = None
+        self._since_s: dict[object, float] = {}
         self._wanted: list[int] = []
         self._wanted_since_s = 0.0
-        self._short_since_s: dict[int, float] = {}
-        self._without_since_s: dict[int, float] = {}
         self.turns: dict[int, str] | None = None
         """While steps take turns: the node that each step whose turn it is has its worker on."""
         self._trials: dict[object, list[int]] = {}
@@ -121,16 +111,14 @@ class PoolGoals:
         """
         is_waiting = step.queued_tasks > 0 or step.running_calls > step.leases
         has_cpus = self._board.leases.leased + step.spec.cpus <= self._board.leases.total + _SLACK
-        if not (is_waiting and has_cpus and (step.leases >= step.ready_workers or self._is_stranded(step))):
-            self._short_since_s.pop(step.index, None)
-            return False
-        return now - self._short_since_s.setdefault(step.index, now) >= self._tuning.min_patience_s
+        is_short = is_waiting and has_cpus and (step.leases >= step.ready_workers or self._is_stranded(step))
+        return self._lasts_s(("short", step.index), now, is_so=is_short) >= self._tuning.min_patience_s
 
     def _is_stranded(self, step: StepState) -> bool:
         """Return whether the idle workers of a step are all on nodes that have no CPU for them."""
         if step.ready_workers < step.live_workers or not step.queued_tasks:
             return False  # some are starting: perhaps where they are needed
-        return not step.candidates.has_open_node and self._has_room_behind(step)
+        return not step.candidates.has_open_node and self._board.has_room_behind(step)
 
     def _is_late(self, step: StepState, now: float) -> bool:
         """Return whether a step that is slow to start has work waiting while CPUs are idle: it will need them."""
@@ -161,20 +149,16 @@ class PoolGoals:
             return [max(share, count) if sum(current) else share for share, count in zip(shares, current, strict=True)]
         known = [each for each in demands if each is not None]
         wanted = self._solve(steps, known)
-        if not self._pays(steps, known, current, wanted):
-            self._pays_since_s = None
+        pays = self._pays(steps, known, current, wanted)
+        pays_for_s = self._lasts_s("pays", now, is_so=pays)
+        if not pays:
             return current
-        if self._pays_since_s is None:
-            self._pays_since_s = now
         if wanted != self._wanted:
             self._wanted, self._wanted_since_s = wanted, now
         is_urgent = throughput(known, current) <= 0
         patience_s = self._patience_s(steps)
         # While several speeds change, so does the best split: wait until it stands, but not forever.
-        is_sure = (
-            now - self._wanted_since_s >= patience_s
-            or now - self._pays_since_s >= self._tuning.max_hesitations * patience_s
-        )
+        is_sure = now - self._wanted_since_s >= patience_s or pays_for_s >= self._tuning.max_hesitations * patience_s
         return wanted if is_urgent or is_sure else current
 
     def _pays(self, steps: list[StepState], demands: list[Demand], current: list[int], wanted: list[int]) -> bool:
@@ -233,15 +217,12 @@ class PoolGoals:
 
     def _is_shut_out(self, steps: list[StepState], now: float) -> bool:
         """Return whether a step has found no place for its first worker for some time, although all would fit."""
-        for step in steps:
-            if step.live_workers or not self._can_work(step):
-                self._without_since_s.pop(step.index, None)
-            else:
-                self._without_since_s.setdefault(step.index, now)
-        return any(now - self._without_since_s.get(step.index, now) > self._tuning.shut_out_s for step in steps)
+        without = [(step.index, not step.live_workers and self._can_work(step)) for step in steps]
+        waits_s = [self._lasts_s(("without", index), now, is_so=is_without) for index, is_without in without]
+        return max(waits_s) > self._tuning.shut_out_s
 
     def _can_work(self, step: StepState) -> bool:
-        return step.has_work and (step.running_calls > 0 or self._has_room_behind(step))
+        return step.has_work and (step.running_calls > 0 or self._board.has_room_behind(step))
 
     def _fit_together(self, steps: list[StepState]) -> bool:
         """Return whether all steps can have the workers that they need at least, at the same time."""
@@ -262,15 +243,16 @@ class PoolGoals:
         return placed
 
     def _amounts(self, step: StepState) -> dict[str, float]:
-        held = step.spec.held
-        gpus = held.gpus
-        if held.gpu_memory_gb:
-            size_gb = self._board.placement.largest_gpu_gb
-            gpus = held.gpu_memory_gb / size_gb if size_gb else 1.0
-        amounts = {"gpu": gpus, "memory": float(held.memory_bytes), **held.custom}
-        return {name: amount for name, amount in amounts.items() if amount}
+        return step.spec.held.amounts(self._board.placement.largest_gpu_gb)
 
     # What is known
+
+    def _lasts_s(self, what: object, now: float, *, is_so: bool) -> float:
+        """Return for how long something has been so at every look; zero if it is not so."""
+        if not is_so:
+            self._since_s.pop(what, None)
+            return 0.0
+        return now - self._since_s.setdefault(what, now)
 
     def _limits(self, step: StepState) -> tuple[int, int]:
         return worker_limits(step.spec, self._board.leases.total)

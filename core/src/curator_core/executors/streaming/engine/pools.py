@@ -10,10 +10,10 @@ from curator_core.executors.streaming.engine.actions import StartWorker, StopWor
 from curator_core.executors.streaming.engine.making_room import by_size, make_room, workers_by_load
 from curator_core.executors.streaming.engine.model import Worker
 from curator_core.executors.streaming.engine.placement import Place
+from curator_core.executors.streaming.engine.pool_goals import PoolGoals
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.board import Board
-    from curator_core.executors.streaming.engine.pool_goals import PoolGoals
     from curator_core.executors.streaming.engine.step_state import StepState
 
 __all__ = ["Pools"]
@@ -23,16 +23,11 @@ _STEPS_NAMED = 3
 
 
 class Pools:
-    """Brings the number of workers to the goals.
+    """Brings the number of workers to the goals."""
 
-    Args:
-        board: The state of the run.
-        goals: Decides how many workers each step should have.
-    """
-
-    def __init__(self, board: Board, goals: PoolGoals) -> None:
+    def __init__(self, board: Board) -> None:
         self._board = board
-        self._goals = goals
+        self._goals = PoolGoals(board)
         self._wanted = [0] * len(board.steps)
         holding = by_size(step for step in board.steps if step.holds)
         self._is_mixed = any(step.spec.held != holding[0].spec.held for step in holding)
@@ -48,13 +43,14 @@ class Pools:
         self._promised = {}
         if self._is_mixed and self._goals.turns is None:
             self.start_missing(now)
-            plan = make_room(self._board, self._wanted)
-            self._promised = plan.promised
-            for worker in plan.stops:
+            stops, self._promised = make_room(self._board, self._wanted)
+            for worker in stops:
                 self._drain(worker, self._board.steps[worker.step], now)
         for step, goal in zip(self._board.steps, self._wanted, strict=True):
-            if step.spec.max_worker_tasks is not None:
-                self._drain_worn_out(step, now)
+            if step.spec.max_worker_tasks is not None:  # their last calls may never have come back to say so
+                worn_out = [each for each in step.workers.values() if each.phase == "ready" and step.wears_out(each)]
+                for worker in worn_out:
+                    self._drain(worker, step, now)
             surplus = step.live_workers - goal
             # A worker that only leases costs nothing while it waits, so those stay until the step has ended.
             if surplus > 0 and (step.holds or not goal):
@@ -123,21 +119,14 @@ class Pools:
         return frozenset(itertools.chain.from_iterable(self._promised.get(index, ()) for index in short))
 
     def _drain(self, worker: Worker, step: StepState, now: float) -> None:
-        step.live_workers -= 1
-        if worker.phase == "ready":
-            step.ready_workers -= 1
-            if step.holds:
-                self._board.usage[step.index].offers(-1, now)
+        self._discount(worker, step, now)
         worker.phase = "draining"
-        step.candidates.discard(worker)
-        if not worker.has_work:
-            self._board.actions.append(StopWorker(worker.worker_id))
-        self._count(step, now)
+        self.stop_if_drained(worker)
 
-    def _drain_worn_out(self, step: StepState, now: float) -> None:
-        """End workers that get no more calls, and whose last ones never came back to say so."""
-        for worker in [each for each in step.workers.values() if each.phase == "ready" and step.wears_out(each)]:
-            self._drain(worker, step, now)
+    def stop_if_drained(self, worker: Worker) -> None:
+        """End a worker that was to end with the work it had in hand, if it has done that."""
+        if worker.phase == "draining" and not worker.has_work:
+            self._board.actions.append(StopWorker(worker.worker_id))
 
     def replace(self, worker: Worker, now: float) -> None:
         """Let a worker end when its calls have, and start another as soon as there is room for it."""
@@ -155,24 +144,26 @@ class Pools:
             if step.holds:
                 self._board.usage[step.index].offers(1, now)
             step.list_worker(worker)
-        self._count(step, now)
+        self._board.usage[step.index].counted(step.ready_workers, now)
 
     def remove(self, worker: Worker, now: float) -> None:
         """Strike a worker off that has ended; what it held is free."""
         step = self._board.steps[worker.step]
-        if worker.phase != "draining":
-            step.live_workers -= 1
-        if worker.phase == "ready":
-            step.ready_workers -= 1
-            if step.holds:
-                self._board.usage[step.index].offers(-1, now)
-        step.candidates.discard(worker)
+        self._discount(worker, step, now)
         self._board.leases.unreserve(worker.node_id, step.index)
         del step.workers[worker.worker_id]
         step.size_up()
         del self._board.workers[worker.worker_id]
         self._board.placement.give_back(Place(worker.node_id, worker.gpu_share), worker.step, step.spec.held)
-        self._count(step, now)
 
-    def _count(self, step: StepState, now: float) -> None:
-        self._board.usage[step.index].counted(step.ready_workers, now)
+    def _discount(self, worker: Worker, step: StepState, now: float) -> None:
+        """Count a worker no longer: it gets no more calls."""
+        usage = self._board.usage[step.index]
+        if worker.phase != "draining":
+            step.live_workers -= 1
+        if worker.phase == "ready":
+            step.ready_workers -= 1
+            if step.holds:
+                usage.offers(-1, now)
+        step.candidates.discard(worker)
+        usage.counted(step.ready_workers, now)

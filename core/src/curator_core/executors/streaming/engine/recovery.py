@@ -1,20 +1,21 @@
-"""What becomes of calls whose worker died or whose inputs were lost."""
+"""What becomes of calls whose worker died or whose inputs were lost, and when a task is to blame for that."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import Deliver, GiveUp
-from curator_core.executors.streaming.engine.blame import Blame
-from curator_core.executors.streaming.engine.model import Call, Slice
+from curator_core.executors.streaming.engine.model import Call, cut
+from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.board import Board
-    from curator_core.executors.streaming.engine.model import CallResult, Chunk, LossCause
+    from curator_core.executors.streaming.engine.model import CallResult, Chunk, LossCause, Slice
     from curator_core.executors.streaming.engine.step_state import StepState
 
-__all__ = ["Recovery"]
+__all__ = ["Blame", "Recovery"]
 
 
 class Recovery:
@@ -40,13 +41,14 @@ class Recovery:
         if cause == "node" and call.kind == "normal" and not call.emitted:
             step.push_back(call.inputs)
             return
-        is_alone = call.kind == "lone" and call.tasks == 1
-        losses = call.losses + (is_alone and cause != "node")
-        deaths = call.deaths + (is_alone and cause not in ("node", "between"))
-        if is_alone and cause == "between":
+        losses = call.losses + (call.is_noted and cause != "node")
+        deaths = call.deaths + (call.is_noted and cause not in ("node", "between"))
+        if call.is_noted and cause == "between":
             self._blame.unprovoked()
         if self._blame.is_guilty(deaths, losses, cause):
-            self._give_up(step, call, max(deaths, losses if cause == "between" else 0), cause)
+            deaths = max(deaths, losses if cause == "between" else 0)
+            self._board.actions.append(GiveUp(call, deaths, cause))
+            self._board.commit(step, call.inputs)
             return
         for part in _split(call.inputs, self._board.tuning.suspect_parts):
             step.urgent.append(
@@ -68,7 +70,7 @@ class Recovery:
 
     def came_through(self, call: Call) -> None:
         """Note a call that is done."""
-        if call.kind == "lone" and call.tasks == 1:
+        if call.is_noted:
             self._blame.came_through(call)
 
     def lost_inputs(self, step: StepState, call: Call, lost: list[Chunk]) -> None:
@@ -91,7 +93,7 @@ class Recovery:
 
     def lost_suspect(self, action: GiveUp) -> None:
         """See to a task that is gone before it could be put into quarantine: make it again, then give it up."""
-        chunk = action.task.chunk
+        chunk = action.call.inputs[0].chunk
         chunk.pins += 1
         self._postponed.setdefault(chunk.chunk_id, []).append(action)
         self.restore(chunk)
@@ -153,24 +155,67 @@ class Recovery:
         self._parked.setdefault(chunk.chunk_id, []).append((step, slices))
         step.parked_tasks += sum(len(each) for each in slices)
 
-    def _give_up(self, step: StepState, call: Call, deaths: int, cause: LossCause) -> None:
-        (task,) = call.inputs
-        self._board.actions.append(GiveUp(call.call_id, step.index, task, deaths, cause, call.emitted))
-        self._board.commit(step, call.inputs)
-
 
 def _split(slices: list[Slice], parts: int) -> list[list[Slice]]:
     """Cut tasks into so many parts of nearly equal size."""
-    singles = [Slice(each.chunk, index, index + 1) for each in slices for index in range(each.start, each.stop)]
-    size = max(1, -(-len(singles) // parts))
-    return [_joined(singles[begin : begin + size]) for begin in range(0, len(singles), size)]
+    size = -(-sum(map(len, slices)) // parts)
+    found = []
+    while slices:
+        part, slices = cut(slices, size)
+        found.append(part)
+    return found
 
 
-def _joined(singles: list[Slice]) -> list[Slice]:
-    joined: list[Slice] = []
-    for each in singles:
-        if joined and joined[-1].chunk is each.chunk and joined[-1].stop == each.start:
-            joined[-1] = Slice(each.chunk, joined[-1].start, each.stop)
-        else:
-            joined.append(each)
-    return joined
+class Blame:
+    """Weighs deaths of workers against a task that was alone with them.
+
+    Something outside may end workers: an operator, a cluster manager, the memory of another program. It shows in
+    workers that die in no stage, and in tasks that come through after workers have died with them. The more of that is
+    seen among all tries, the more deaths it takes to blame a task.
+    """
+
+    def __init__(self, tuning: Tuning = Tuning()) -> None:
+        self._tuning = tuning
+        self._innocent_deaths = 0
+        self._innocent_tries = 0
+
+    def unprovoked(self) -> None:
+        """Note a worker that died in no stage."""
+        self._innocent_deaths += 1
+
+    def came_through(self, call: Call) -> None:
+        """Note a task that was suspected and is done: the workers that died with it did so for another reason."""
+        self._innocent_tries += 1
+        if call.cause == "died":
+            self._innocent_deaths += call.deaths
+
+    def is_guilty(self, deaths: int, losses: int, cause: LossCause) -> bool:
+        """Return whether a task is given up after so many deaths and losses of workers that were alone with it.
+
+        Args:
+            deaths: Those that died in a stage, took too long or too much memory.
+            losses: Those and the ones that died before or after.
+            cause: The last one's.
+        """
+        is_its_own = cause in ("timeout", "memory")  # nobody outside makes a call long or large
+        needed = self._tuning.blamed_deaths if is_its_own else self.deaths_needed
+        return losses >= self._tuning.max_lone_losses or deaths >= needed
+
+    @property
+    def deaths_needed(self) -> int:
+        """How many workers must have died with a task, so that bad luck alone is out of the question.
+
+        >>> blame = Blame()
+        >>> blame.deaths_needed
+        3
+        >>> for _ in range(5):
+        ...     blame.unprovoked()
+        >>> blame.deaths_needed
+        12
+        """
+        tries = self._innocent_deaths + self._innocent_tries + 1
+        chance = self._innocent_deaths / tries
+        if chance == 0.0:
+            return self._tuning.blamed_deaths
+        needed = math.ceil(math.log(self._tuning.max_injustice) / math.log(chance))
+        return min(self._tuning.max_blamed_deaths, max(self._tuning.blamed_deaths, needed))

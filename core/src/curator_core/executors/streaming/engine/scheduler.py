@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curator_core.executors.streaming.engine.actions import Deliver, StopWorker
+from curator_core.executors.streaming.engine.actions import Deliver
 from curator_core.executors.streaming.engine.board import Board
 from curator_core.executors.streaming.engine.chunk_sizing import call_target_s
 from curator_core.executors.streaming.engine.deadlines import Deadlines
 from curator_core.executors.streaming.engine.dispatcher import Dispatcher
 from curator_core.executors.streaming.engine.model import Call, Chunk, cut
-from curator_core.executors.streaming.engine.pool_goals import PoolGoals
 from curator_core.executors.streaming.engine.pools import Pools
 from curator_core.executors.streaming.engine.recovery import Recovery
 from curator_core.executors.streaming.engine.setup_failures import SetupFailures
@@ -39,7 +38,7 @@ class Scheduler:
         steps: The steps, in order.
         nodes: The nodes that may be used.
         memory_limit_bytes: Bound on the bytes in all queues together.
-        is_batch: Whether a step begins only when the one before has finished.
+        is_batch: Whether a step begins only when the one before has finished; queues are then unbounded.
         keep_sources: Whether source chunks are kept until all that was made of them is done, to replay from: needed
             where there is a node besides the driver's. A node that joins switches it on.
         tuning: The numbers to decide by.
@@ -66,7 +65,7 @@ class Scheduler:
         )
         self._recovery = Recovery(self.board)
         self._dispatcher = Dispatcher(self.board, self._recovery)
-        self._pools = Pools(self.board, PoolGoals(self.board, self._dispatcher.has_room_behind))
+        self._pools = Pools(self.board)
         self._setups = SetupFailures(self.board)
         self._deadlines = Deadlines(self.board)
         self._next_balance_s = 0.0
@@ -104,7 +103,9 @@ class Scheduler:
         """Let time pass: size the pools and hand out work."""
         # With no call under way nothing happens until a pool changes, as between two steps that take turns.
         if now >= self._next_balance_s or (not self.board.calls and now > self._balanced_s):
-            self._balance(now)
+            self._balanced_s = now
+            self._next_balance_s = now + self._tuning.balance_interval_s
+            self._pools.balance(now)
         if now >= self._next_aim_s and self._first_return_s is not None:
             self._aim(now, now - self._first_return_s)
         self._deadlines.check(now)
@@ -135,7 +136,7 @@ class Scheduler:
             self.board.commit(step, step.take(step.queued_tasks))
             if not step.spec.is_source:
                 break  # what waits in front of it are whole source tasks; behind it are parts of those in hand
-            for worker in step.workers.values():
+            for worker in list(step.suspended.values()):
                 self._abandon_suspended(worker, step)
         self.tick(now)
 
@@ -183,7 +184,7 @@ class Scheduler:
             self._recovery.lost_idle_worker()
         calls = list(worker.calls.values())
         for call in calls:
-            self.board.unbook(worker, step, call, now)
+            self.board.unbook(call, now)
         if worker.suspended is not None:
             calls.append(worker.suspended)
             del step.suspended[worker_id]
@@ -196,9 +197,7 @@ class Scheduler:
         """Take in a call's outputs, or a part of them."""
         board = self.board
         call = board.calls[call_id]
-        worker = board.workers[call.worker_id]
-        step = board.steps[call.step]
-        board.unbook(worker, step, call, now)
+        worker, step = board.unbook(call, now)
         board.usage[step.index].worked(result.service_s, now)
         if self._first_return_s is None:
             self._first_return_s = now
@@ -206,10 +205,10 @@ class Scheduler:
             self._recovery.restored(call, result)
         else:
             self._take_in(step, worker, call, result, now)
-        if worker.phase == "draining" and not worker.has_work:
-            board.actions.append(StopWorker(worker.worker_id))
-        elif worker.phase == "ready" and step.wears_out(worker):
+        if worker.phase == "ready" and step.wears_out(worker):
             self._pools.replace(worker, now)
+        else:
+            self._pools.stop_if_drained(worker)
         step.list_worker(worker)
         self._note_ends(now)
         self.tick(now)
@@ -217,13 +216,10 @@ class Scheduler:
     def inputs_lost(self, call_id: int, lost: Sequence[Chunk], now: float) -> None:
         """Note that a call could not start because chunks are gone (with the node that had them)."""
         call = self.board.calls[call_id]
-        worker = self.board.workers[call.worker_id]
-        step = self.board.steps[call.step]
-        self.board.unbook(worker, step, call, now)
+        worker, step = self.board.unbook(call, now)
         worker.drops_suspended |= call.drops_suspended  # it has not heard of the call
         self._recovery.lost_inputs(step, call, list(lost))
-        if worker.phase == "draining" and not worker.has_work:
-            self.board.actions.append(StopWorker(worker.worker_id))
+        self._pools.stop_if_drained(worker)
         step.list_worker(worker)
         self.tick(now)
 
@@ -264,11 +260,6 @@ class Scheduler:
         self.tick(now)
 
     # Workers
-
-    def _balance(self, now: float) -> None:
-        self._balanced_s = now
-        self._next_balance_s = now + self._tuning.balance_interval_s
-        self._pools.balance(now)
 
     def _aim(self, now: float, elapsed_s: float) -> None:
         """Size calls by how long the run has lasted, the more often the younger it is."""
@@ -334,13 +325,7 @@ class Scheduler:
             self._begin_measuring(now)
 
     def _abandon_suspended(self, worker: Worker, step: StepState) -> None:
-        if worker.suspended is not None:
-            self.board.commit(step, worker.suspended.inputs)
-            worker.suspended = None
-            worker.drops_suspended = True
-            del step.suspended[worker.worker_id]
-            self.board.leases.unreserve(worker.node_id, step.index)
-            step.list_worker(worker)
+        self.board.commit(step, self.board.drop_suspended(worker, step).inputs)
 
     def _begin_measuring(self, now: float) -> None:
         for each in self.board.usage:

@@ -20,11 +20,7 @@ class _Failures:
 
 
 class SetupFailures:
-    """Keeps workers of a step from nodes where their set-up keeps failing.
-
-    Args:
-        board: The state of the run.
-    """
+    """Keeps workers of a step from nodes where their set-up keeps failing."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -45,7 +41,7 @@ class SetupFailures:
         if failures is None:
             return
         if failures.pop(worker.node_id, None) is not None:
-            self._board.placement.allow(worker.step, worker.node_id)
+            self._board.placement.bar(worker.step, worker.node_id, is_barred=False)
         self.review(self._board.steps[worker.step])
 
     def review(self, step: StepState) -> None:
@@ -63,10 +59,7 @@ class SetupFailures:
             tries = tuning.first_setup_tries
         placement = self._board.placement
         for node_id, each in failures.items():
-            if each.rounds >= tries:
-                placement.bar(step.index, node_id)
-            else:
-                placement.allow(step.index, node_id)
+            placement.bar(step.index, node_id, is_barred=each.rounds >= tries)
         spec = step.spec
         is_over = step.live_workers or self._board.has_ended(step)
         if not is_over and not placement.could_place(step.index, spec.held, cpus=spec.cpus):

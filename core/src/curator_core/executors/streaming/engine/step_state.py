@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from curator_core.executors.streaming.engine.candidates import Candidates
 from curator_core.executors.streaming.engine.chunk_sizing import (
     ChunkSizer,
     call_target_s,
@@ -13,6 +12,7 @@ from curator_core.executors.streaming.engine.chunk_sizing import (
     least_behind,
 )
 from curator_core.executors.streaming.engine.estimator import StepEstimator
+from curator_core.executors.streaming.engine.leases import Candidates
 from curator_core.executors.streaming.engine.model import Slice
 
 if TYPE_CHECKING:
@@ -55,18 +55,12 @@ class StepState:
         self.start_deaths = 0
         self.boot_s: float | None = None
         self._queue: deque[Slice] = deque()
-        self.call_size = 1
-        """How many tasks a call should have."""
-        self.least_size = 1
-        """How many tasks a call should have at least, while there are more to come."""
-        self.least_behind = 1
-        """The same for a call behind one that still runs."""
-        self.least_at_end = 1
-        """The same when there are no more to come."""
-        self.depth = 1
-        """How many calls a worker may have in flight."""
-        self.round_tasks = 1
-        """How many tasks its workers take if each gets one call."""
+        self.call_size = 1  # how many tasks a call should have
+        self.least_size = 1  # how many at least, while there are more to come
+        self.least_behind = 1  # the same for a call behind one that still runs
+        self.least_at_end = 1  # the same when there are no more to come
+        self.depth = 1  # how many calls a worker may have in flight
+        self.round_tasks = 1  # how many tasks its workers take if each gets one call
         self._target_s = call_target_s(0.0, tuning)
         self._sized_s = self._sized_bytes = 0.0  # the tasks that calls are sized for
         self.size_up()
@@ -77,11 +71,6 @@ class StepState:
     def has_work(self) -> bool:
         """Whether anything is queued or in hand."""
         return bool(self.queued_tasks or self.running_calls or self.suspended or self.urgent or self.parked_tasks)
-
-    @property
-    def suspended_calls(self) -> int:
-        """Calls that wait for room to resume."""
-        return len(self.suspended)
 
     def push(self, chunk: Chunk) -> None:
         """Queue a chunk."""

@@ -22,14 +22,18 @@ from typing import TYPE_CHECKING, Any
 from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
     from pathlib import Path
 
     from curator_core.call.quarantine_record import QuarantineRecord
-    from curator_core.executors.streaming.observe.samples import StageSample, WorkerChange
+    from curator_core.executors.streaming.observe.samples import StageSample
 
 __all__ = ["EVENTS_FILE", "EventLog", "sample_interval_s"]
 
+_COUNTS = (
+    "tasks_in", "tasks_out", "rows_in", "rows_out", "rows_dropped", "bytes_out", "failures", "quarantined",
+)  # fmt: skip
 EVENTS_FILE = "events.jsonl"
 _EVERY_SECOND_FOR_S = 3_600.0
 _MOST_RECORDS = 10
@@ -75,9 +79,11 @@ class EventLog:
         """Note what the stages are doing."""
         self._write(elapsed_s, [_stage_event(sample) for sample in samples])
 
-    def workers(self, elapsed_s: float, changes: Sequence[WorkerChange]) -> None:
-        """Note workers that came and went."""
-        self._write(elapsed_s, [_workers_event(change) for change in changes])
+    def workers(self, elapsed_s: float, step: str, change: str, nodes: Counter[str]) -> None:
+        """Note workers of a step that came or went, by node."""
+        most = [{"node_id": node, "workers": count} for node, count in nodes.most_common(_MOST_NODES)]
+        event = {"event": "workers", "step": step, "change": change, "count": sum(nodes.values()), "nodes": most}
+        self._write(elapsed_s, [event])
 
     def quarantined(self, elapsed_s: float, records: Sequence[QuarantineRecord]) -> None:
         """Note what was set aside: the first few of each moment; the quarantine has them all."""
@@ -114,7 +120,7 @@ class EventLog:
 
 
 def _stage_event(sample: StageSample) -> dict[str, Any]:
-    live, counts = sample.live, sample.counts
+    live = sample.live
     return {
         "event": "stage",
         "stage": sample.stage,
@@ -124,27 +130,10 @@ def _stage_event(sample: StageSample) -> dict[str, Any]:
         "workers": live.workers,
         "busy": round(live.busy, 3),
         "is_bottleneck": live.is_bottleneck,
-        "tasks_in": counts.tasks_in,
-        "tasks_out": counts.tasks_out,
-        "rows_in": counts.rows_in,
-        "rows_out": counts.rows_out,
-        "rows_dropped": counts.rows_dropped,
-        "bytes_out": counts.bytes_out,
-        "failures": counts.failures,
-        "quarantined": counts.quarantined,
+        **{name: getattr(sample.counts, name) for name in _COUNTS},
         "tasks_per_s": round(sample.tasks_per_s, 3),
         "rows_per_s": round(sample.rows_per_s, 3),
         "bytes_per_s": round(sample.bytes_per_s, 1),
-    }
-
-
-def _workers_event(change: WorkerChange) -> dict[str, Any]:
-    return {
-        "event": "workers",
-        "step": change.step,
-        "change": change.change,
-        "count": sum(change.nodes.values()),
-        "nodes": [{"node_id": node, "workers": count} for node, count in change.nodes.most_common(_MOST_NODES)],
     }
 
 

@@ -116,7 +116,7 @@ def _waiting(step: StepState) -> int:
 
 def _in_hand(step: StepState) -> tuple[int, int]:
     """Return the tasks in calls, and the workers that have any; estimated from a part of them where they are many."""
-    if not (step.running_calls or step.suspended_calls):
+    if not (step.running_calls or step.suspended):
         return 0, 0
     stride = max(1, len(step.workers) // _SAMPLE)
     looked_at = tasks = working = 0

@@ -60,11 +60,7 @@ COUNTERS = (
 
 
 class StageMetrics:
-    """The metrics of one run. Makes nothing, and does nothing, while Ray is not running.
-
-    Args:
-        pipeline: Value of the tag ``pipeline``.
-    """
+    """The metrics of one run. Makes nothing, and does nothing, while Ray is not running."""
 
     def __init__(self, pipeline: str) -> None:
         self._pipeline = pipeline

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from curator_core.executors.streaming.engine.board import Board
-    from curator_core.executors.streaming.engine.model import Node
     from curator_core.plan.fusion import Step
     from curator_core.run.state import RunState
 
@@ -36,7 +35,7 @@ class Monitor:
         board: The state of the scheduler.
         state: The state of the run; ``live`` is set here.
         steps: The steps of the plan.
-        pipeline: Name of the pipeline.
+        pipeline: Its name.
         clock: Tells the time, as ``state.started_s`` does.
     """
 
@@ -61,9 +60,8 @@ class Monitor:
         self._next_s = 0.0
         self._next_sample_s = 0.0
         if self._log is not None:
-            nodes = [_node_values(node) for node in board.placement.nodes]
-            now = clock() - state.started_s
-            self._log.run_started(now, pipeline, [_step_values(step) for step in steps], nodes)
+            nodes = [{"node_id": each.node_id, "cpus": each.cpus, "gpus": each.gpus} for each in board.placement.nodes]
+            self._log.run_started(clock() - state.started_s, pipeline, [_step_values(step) for step in steps], nodes)
 
     def tick(self) -> None:
         """Bring everything up to date if it is time."""
@@ -97,7 +95,8 @@ class Monitor:
     def _look(self, now: float) -> None:
         self._state.live = live_stages(self._board, self._steps, self._state.stats, self._state.live)
         if self._log is not None:
-            self._log.workers(now, self._watch.look(self._board))
+            for (step, change), nodes in self._watch.look(self._board).items():
+                self._log.workers(now, self._board.steps[step].spec.name, change, nodes)
 
     def _sample(self, now: float) -> None:
         samples = self._sampler.take(self._state, now)
@@ -120,7 +119,3 @@ def _step_values(step: Step) -> dict[str, Any]:
         "stages": [planned.stage.name for planned in step.stages],
         "resources": step.resources.describe(),
     }
-
-
-def _node_values(node: Node) -> dict[str, Any]:
-    return {"node_id": node.node_id, "cpus": node.cpus, "gpus": node.gpus}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from curator_core.run.state import LiveStage
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.engine.model import Worker, WorkerPhase
     from curator_core.run.state import RunState
 
-__all__ = ["Sampler", "StageSample", "WorkerChange", "WorkerWatch"]
+__all__ = ["Sampler", "StageSample", "WorkerWatch"]
 
 
 @dataclass(frozen=True)
@@ -80,33 +80,21 @@ class Sampler:
 Change = Literal["starting", "ready", "draining", "stopped", "lost"]
 
 
-@dataclass(frozen=True)
-class WorkerChange:
-    """Workers of a step to which the same happened.
-
-    Args:
-        step: Name of the step.
-        change: What happened; ``lost`` workers died, ``stopped`` ones were ended.
-        nodes: Where, with how many on each node.
-    """
-
-    step: str
-    change: Change
-    nodes: Counter[str] = field(default_factory=Counter)
-
-
 class WorkerWatch:
     """Compares the workers on the board with those it saw before."""
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[Worker, WorkerPhase]] = {}
 
-    def look(self, board: Board) -> list[WorkerChange]:
-        """Return what has changed since the last look, one entry per step and kind of change."""
+    def look(self, board: Board) -> dict[tuple[int, Change], Counter[str]]:
+        """Return what has happened since the last look to how many workers of each node, by step and kind of change.
+
+        Workers that are ``lost`` have died, those that are ``stopped`` were ended.
+        """
         found: dict[tuple[int, Change], Counter[str]] = defaultdict(Counter)
         for worker, change in self._changes(board):
             found[worker.step, change][worker.node_id] += 1
-        return [WorkerChange(board.steps[step].spec.name, change, nodes) for (step, change), nodes in found.items()]
+        return found
 
     def _changes(self, board: Board) -> Iterator[tuple[Worker, Change]]:
         for worker_id, (worker, _) in list(self._seen.items()):

@@ -14,17 +14,14 @@ from curator_core.executors.streaming.shell.chunk_codec import Payload, decode, 
 from curator_core.values.errors import StageError, TaskTimeoutError, WorkerDiedError, WorkerMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curator_core.authoring.tasks import Task
-    from curator_core.call.error_policy import ErrorPolicy
     from curator_core.executors.streaming.engine.actions import GiveUp, KillWorker
     from curator_core.executors.streaming.engine.model import Call, Chunk, LossCause, Slice
     from curator_core.executors.streaming.engine.scheduler import Scheduler
     from curator_core.executors.streaming.shell.node_watch import NodeWatch
+    from curator_core.executors.streaming.shell.session import Session
     from curator_core.executors.streaming.shell.worker_pool import WorkerPool
     from curator_core.plan.fusion import Step
-    from curator_core.run.state import RunState
     from curator_core.values.errors import CuratorError
 
 __all__ = ["Losses", "lost_chunks"]
@@ -33,36 +30,16 @@ _log = logging.getLogger(__name__)
 
 
 class Losses:
-    """Tells the scheduler what is lost, and applies the error policy to tasks that end their workers.
+    """Tells the scheduler what is lost, and applies the error policy to tasks that end their workers."""
 
-    Args:
-        scheduler: Decides.
-        pool: The workers.
-        nodes: Tells of nodes that come and go.
-        state: Statistics and quarantine.
-        steps: The steps of the plan.
-        policy: What happens to tasks that cannot be processed, unless their stage says otherwise.
-        run_id: Number of the run.
-    """
-
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        pool: WorkerPool,
-        nodes: NodeWatch,
-        state: RunState,
-        *,
-        steps: Sequence[Step],
-        policy: ErrorPolicy,
-        run_id: str,
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, pool: WorkerPool, session: Session, nodes: NodeWatch, run_id: str) -> None:
         self._ray = import_ray()
         self._scheduler = scheduler
         self._pool = pool
         self._nodes = nodes
-        self._state = state
-        self._steps = steps
-        self._policy = policy
+        self._state = session.state
+        self._steps = session.steps
+        self._policy = session.policy
         self._run_id = run_id
         self._lost_nodes: set[str] = set()
 
@@ -138,14 +115,15 @@ class Losses:
 
     def give_up(self, action: GiveUp, now: float) -> None:
         """Apply the policy of the stage that a task was in to the task, which kills workers."""
-        task = self._fetch(action.task)
+        call = action.call
+        task = self._fetch(call.inputs[0])
         if task is None:
             self._scheduler.suspect_lost(action, now)
             return
-        step = self._steps[action.step]
-        if not action.emitted:
+        step = self._steps[call.step]
+        if not call.emitted:
             self._state.stats_of(step.stages[0].stage.name).saw([task])  # its worker died before it could report that
-        name = noted_stage(self._run_id, action.call_id)
+        name = noted_stage(self._run_id, call.call_id)
         stage = next((each.stage for each in step.stages if each.stage.name == name), step.stages[0].stage)
         error = _death(step, action)
         record = record_for_task(stage.name, task, error, attempts=action.deaths)
@@ -158,7 +136,7 @@ class Losses:
             fix="look for crashes of native code, endless loops and memory use, or use on_error: quarantine",
         )
         if self._state.ledger is not None:
-            self._state.ledger.used(action.step, [task])
+            self._state.ledger.used(call.step, [task])
 
     def _fetch(self, task: Slice) -> Task[Any] | None:
         """Return a task; None where it is lost."""

@@ -21,13 +21,7 @@ __all__ = ["NodeChanges", "NodeWatch"]
 
 @dataclass(frozen=True)
 class NodeChanges:
-    """How the cluster has changed.
-
-    Args:
-        joined: Nodes that are new.
-        left: Ids of those that are gone.
-        grown: Nodes of which the run may use more GPUs, memory or custom resources than before.
-    """
+    """Nodes that are new, ids of those that are gone, and nodes of which the run may use more than before."""
 
     joined: list[NodeResources] = field(default_factory=list)
     left: list[str] = field(default_factory=list)

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 import time
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from curator_core.executors.streaming.engine.tuning import Tuning
 from curator_core.values.errors import ClusterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from curator_core.executors.ray.nodes import NodeResources
     from curator_core.executors.streaming.engine.model import Held, StepSpec
@@ -51,13 +52,13 @@ class Reservation:
         self._steps = steps
         self._with_cpus = with_cpus
         self._names = {name for step in steps for name in held_names(step.held)}
-        self._groups: dict[str, Any] = {}
-        self._later_groups: dict[str, Any] = {}  # of nodes on which nothing that workers hold was reserved at first
+        # By node. Where nothing that workers hold was reserved at first, a second group may have that.
+        self._groups: dict[str, list[Any]] = defaultdict(list)
         self._nodes: list[NodeResources] = []
 
     def close(self) -> None:
         """Give everything back."""
-        for node_id in {**self._groups, **self._later_groups}:
+        for node_id in list(self._groups):
             self.release(node_id)
 
     def release(self, node_id: str) -> None:
@@ -65,10 +66,8 @@ class Reservation:
         from ray.util import remove_placement_group
 
         self._nodes = [node for node in self._nodes if node.node_id != node_id]
-        for groups in (self._groups, self._later_groups):
-            group = groups.pop(node_id, None)
-            if group is not None:
-                remove_placement_group(group)
+        for group in self._groups.pop(node_id, ()):
+            remove_placement_group(group)
 
     def take(self, nodes: Sequence[NodeResources]) -> list[NodeResources]:
         """Reserve what the run can use; return the nodes with that.
@@ -92,8 +91,7 @@ class Reservation:
             _log.warning(
                 "%d of %d nodes are not used: other jobs reserved their resources first", len(left), len(nodes)
             )
-        self._check_cpus(self._nodes)
-        self._check_each(self._nodes)
+        self._check(self._nodes)
         unused = [replace(node, cpus=0.0, gpus=0, memory_bytes=0, custom={}) for node in left]
         return [*self._nodes, *unused]
 
@@ -138,7 +136,7 @@ class Reservation:
             if not self._holds_any(part):
                 continue
             after = replace(before, gpus=part.gpus, memory_bytes=part.memory_bytes, custom=part.custom)
-            if self._reserve([replace(after, cpus=0.0)], self._tuning.reserve_one_s, self._later_groups):
+            if self._reserve([replace(after, cpus=0.0)], self._tuning.reserve_one_s):
                 self._nodes[self._nodes.index(before)] = after
                 grown.append(after)
         return grown
@@ -150,9 +148,9 @@ class Reservation:
         """Return where Ray is to start a worker: on a node, within what is reserved there if the worker holds any."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
-        group = self._later_groups.get(node_id) or self._groups.get(node_id)
-        if held and group is not None:
-            return PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
+        groups = self._groups.get(node_id)
+        if held and groups:
+            return PlacementGroupSchedulingStrategy(groups[-1], placement_group_bundle_index=0)
         return NodeAffinitySchedulingStrategy(node_id, soft=False)
 
     # Look
@@ -163,8 +161,7 @@ class Reservation:
         while True:
             left = self._left(nodes, _settled(nodes, self._tuning))
             try:
-                self._check_cpus(left)
-                self._check_each(left)
+                self._check(left)
             except ClusterError:
                 if time.monotonic() > deadline_s:
                     raise
@@ -177,12 +174,10 @@ class Reservation:
             return parts
         return [replace(part, cpus=node.cpus) for part, node in zip(parts, nodes, strict=True)]
 
-    def _check_cpus(self, nodes: Iterable[NodeResources]) -> None:
+    def _check(self, nodes: Sequence[NodeResources]) -> None:
+        """Check that a worker of each step fits on what is free."""
         if self._with_cpus and not any(node.cpus for node in nodes):
             raise ClusterError("all CPUs of the cluster are in use", fix="wait for other jobs to end, or add nodes")
-
-    def _check_each(self, nodes: Sequence[NodeResources]) -> None:
-        """Check that a worker of each step fits on what is free."""
         for step in self._steps:
             placement = Placement([Node.of(node) for node in nodes])
             if step.held and placement.place(0, step.held, cpus=step.cpus) is None:
@@ -194,26 +189,24 @@ class Reservation:
 
     # Reserve
 
-    def _reserve(
-        self, nodes: Sequence[NodeResources], patience_s: float, groups: dict[str, Any] | None = None
-    ) -> list[NodeResources]:
+    def _reserve(self, nodes: Sequence[NodeResources], patience_s: float) -> list[NodeResources]:
         """Reserve parts of nodes; return those that were granted in time, or need nothing reserved."""
         from ray.util import placement_group, remove_placement_group
 
-        groups = self._groups if groups is None else groups
         asked = []
         for node in nodes:
             bundle = self._bundle(node)
             if bundle:
                 labels = [{_NODE_LABEL: node.node_id}]
                 group = placement_group([bundle], strategy="STRICT_PACK", bundle_label_selector=labels)
-                groups[node.node_id] = group  # given back at the end, also if the run is interrupted now
-                asked.append(node.node_id)
+                self._groups[node.node_id].append(group)  # given back at the end, also if the run is interrupted now
+                asked.append((node.node_id, group))
         deadline_s = time.monotonic() + patience_s
         refused = set()
-        for node_id in asked:
-            if not groups[node_id].wait(max(0.01, deadline_s - time.monotonic())):
-                remove_placement_group(groups.pop(node_id))
+        for node_id, group in asked:
+            if not group.wait(max(0.01, deadline_s - time.monotonic())):
+                self._groups[node_id].remove(group)
+                remove_placement_group(group)
                 refused.add(node_id)
         return [node for node in nodes if node.node_id not in refused]
 

@@ -19,6 +19,7 @@ from curator_core.executors.streaming.engine.actions import (
     ResumeCall,
     RunCall,
     StartWorker,
+    StopWorker,
 )
 from curator_core.executors.streaming.engine.model import CallResult
 from curator_core.executors.streaming.shell.chunk_codec import decode, fetch, keep
@@ -29,18 +30,15 @@ from curator_core.run.source_order import SourceOrder
 from curator_core.values.errors import StageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from curator_core.authoring.tasks import Task
-    from curator_core.call.error_policy import ErrorPolicy
-    from curator_core.executors.streaming.engine.actions import StopWorker
     from curator_core.executors.streaming.engine.model import Chunk
     from curator_core.executors.streaming.engine.scheduler import Scheduler
     from curator_core.executors.streaming.shell.node_watch import NodeWatch
+    from curator_core.executors.streaming.shell.session import Session
     from curator_core.executors.streaming.shell.worker import CallReport
     from curator_core.executors.streaming.shell.worker_pool import WorkerPool
-    from curator_core.plan.fusion import Step
-    from curator_core.run.state import RunState
 
 __all__ = ["RunLoop"]
 
@@ -50,28 +48,24 @@ class RunLoop:
 
     Args:
         scheduler: Decides.
-        pool: Acts.
-        events: Where the pool and the source report.
+        pool: Acts, and reports in ``events``.
+        events: Where the source reports, too.
         tasks: The source tasks, numbered.
+        session: What is run.
         nodes: Tells of nodes that come and go.
-        state: Statistics, quarantine and the request to stop.
-        steps: The steps of the plan.
-        policy: What happens to tasks that cannot be processed, unless their stage says otherwise.
         run_id: Number of the run.
         on_tick: Called after every wait, at least a few times a second: for those who watch.
     """
 
-    def __init__(  # noqa: PLR0913 - the parts of a run, put together in one place
+    def __init__(
         self,
         scheduler: Scheduler,
         pool: WorkerPool,
         events: queue.SimpleQueue[Any],
         tasks: Iterator[Task[Any]],
+        session: Session,
         *,
         nodes: NodeWatch,
-        state: RunState,
-        steps: Sequence[Step],
-        policy: ErrorPolicy,
         run_id: str,
         on_tick: Callable[[], None],
     ) -> None:
@@ -81,16 +75,32 @@ class RunLoop:
         self._pool = pool
         self._events = events
         self._source = SourceThread(tasks, partial(keep, inline_bytes=tuning.inline_bytes), events, tuning)
-        self._state = state
-        self._steps = steps
+        self._state = session.state
         self._on_tick = on_tick
         self._ready: deque[Task[Any]] = deque()
-        self._losses = Losses(scheduler, pool, nodes, state, steps=steps, policy=policy, run_id=run_id)
+        self._losses = Losses(scheduler, pool, session, nodes, run_id)
         self._store_bytes = 0
         self._started_s = time.monotonic()
         self._is_stopping = False
         self.source_order = SourceOrder()  # of the source tasks, as they came
         self._stuck_since_s: float | None = None
+        self._taken_by: dict[type, Callable[[Any], None]] = {
+            CallEnded: self._call_ended,
+            SourceChunk: self._source_chunk,
+            WorkerStarted: self._worker_started,
+            WorkerEnded: self._worker_ended,
+        }
+        self._done_by: dict[type, Callable[[Any], None]] = {
+            RunCall: self._run,
+            Deliver: self._deliver,
+            Forget: self._forget_done,
+            PullSources: lambda action: self._source.pull(action.count),
+            StartWorker: pool.start,
+            StopWorker: self._stop,
+            ResumeCall: self._resume,
+            KillWorker: lambda action: self._losses.kill_overdue(action, self._now),
+            GiveUp: lambda action: self._losses.give_up(action, self._now),
+        }
 
     @property
     def _now(self) -> float:
@@ -140,21 +150,11 @@ class RunLoop:
             self._scheduler.tick(self._now)
             return
         while True:
-            self._take(event)
+            self._taken_by[type(event)](event)
             try:
                 event = self._events.get_nowait()
             except queue.Empty:
                 return
-
-    def _take(self, event: Any) -> None:
-        if isinstance(event, CallEnded):
-            self._call_ended(event)
-        elif isinstance(event, SourceChunk):
-            self._source_chunk(event)
-        elif isinstance(event, WorkerStarted):
-            self._worker_started(event)
-        elif isinstance(event, WorkerEnded):
-            self._worker_ended(event)
 
     def _source_chunk(self, event: SourceChunk) -> None:
         if event.error is not None:
@@ -200,7 +200,9 @@ class RunLoop:
             self._losses.call_failed(event.worker_id, event.call, error, self._now)
             return
         report: CallReport = event.answer.result()
-        self._absorb(report)
+        self._state.absorb(report.stats, report.quarantined)
+        if report.failure is not None:
+            raise report.failure.unpack()
         if self._state.ledger is not None:
             self._state.ledger.take_in(report.sources)
         self._note_sources(report.source_ids)
@@ -218,11 +220,6 @@ class RunLoop:
         )
         self._scheduler.call_done(call.call_id, result, self._now)
 
-    def _absorb(self, report: CallReport) -> None:
-        self._state.absorb(report.stats, report.quarantined)
-        if report.failure is not None:
-            raise report.failure.unpack()
-
     def _note_sources(self, task_ids: list[str] | None) -> None:
         self.source_order.extend([source_id(task_id) for task_id in task_ids or ()])
 
@@ -232,17 +229,7 @@ class RunLoop:
         """Carry out what the scheduler asks for."""
         while actions := self._scheduler.take_actions():
             for action in actions:
-                if isinstance(action, RunCall):
-                    self._run(action)
-                elif isinstance(action, Deliver):
-                    self._deliver(action.chunk)
-                elif isinstance(action, Forget):
-                    if not action.chunk.pins:  # an output that was lost since the decision is made of it again
-                        self._forget(action.chunk)
-                elif isinstance(action, PullSources):
-                    self._source.pull(action.count)
-                else:
-                    self._act_rarely(action)
+                self._done_by[type(action)](action)
 
     def _run(self, action: RunCall) -> None:
         """Send a call, unless its worker has died or some of its inputs are lost since it was decided."""
@@ -259,27 +246,26 @@ class RunLoop:
         call = action.call
         return self._scheduler.board.calls.get(call.call_id) is call and call.worker_id == action.worker_id
 
-    def _act_rarely(self, action: StartWorker | StopWorker | KillWorker | ResumeCall | GiveUp) -> None:
-        if isinstance(action, StartWorker):
-            self._pool.start(action)
-        elif isinstance(action, GiveUp):
-            self._losses.give_up(action, self._now)
-        elif isinstance(action, ResumeCall):
-            if self._is_current(action):
-                self._pool.resume(action)
-        elif isinstance(action, KillWorker):
-            self._losses.kill_overdue(action, self._now)
-        elif action.worker_id in self._scheduler.board.workers:
+    def _resume(self, action: ResumeCall) -> None:
+        if self._is_current(action):
+            self._pool.resume(action)
+
+    def _stop(self, action: StopWorker) -> None:
+        if action.worker_id in self._scheduler.board.workers:
             self._pool.stop(action.worker_id)
 
-    def _deliver(self, chunk: Chunk) -> None:
+    def _deliver(self, action: Deliver) -> None:
         try:
-            payload = fetch(chunk.handle)
+            payload = fetch(action.chunk.handle)
         except self._ray.exceptions.ObjectLostError:
-            self._scheduler.output_lost(chunk, self._now)
+            self._scheduler.output_lost(action.chunk, self._now)
             return
         self._ready.extend(decode(payload))
-        self._forget(chunk)
+        self._forget(action.chunk)
+
+    def _forget_done(self, action: Forget) -> None:
+        if not action.chunk.pins:  # an output that was lost since the decision is made of it again
+            self._forget(action.chunk)
 
     def _stored(self, size_bytes: int) -> None:
         """Count bytes that a chunk occupies in the object store."""

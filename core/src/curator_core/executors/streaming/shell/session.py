@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,6 @@ class Session:
     @property
     def cpus(self) -> int | None:
         """CPUs of a Ray of its own: each GPU needs one to be fed."""
-        import os
-
         settings = self.settings
         if settings.cpus is not None or not settings.gpus:
             return settings.cpus
@@ -141,14 +140,7 @@ def worker_options(
 ) -> list[WorkerOptions]:
     """Return what the workers of each step have to know.
 
-    Args:
-        plan: The plan.
-        steps: Those of its steps that run in workers.
-        state: The run.
-        settings: What the user asked for.
-        run_id: Names the run on each machine.
-        budget: When to pass on a part of a call.
-        first_position: Place of the first step among what reports to the ledger.
+    ``first_position`` is the place of the first of these steps among what reports to the ledger.
     """
     makers = {planned.stage.name for planned in plan.stages[: plan.source_makers]}  # only they may skip any
     return [

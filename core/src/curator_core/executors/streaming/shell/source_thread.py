@@ -33,14 +33,7 @@ class SourceChunk:
 
 
 class SourceThread:
-    """Answers requests for tasks.
-
-    Args:
-        tasks: The source.
-        store: Puts a payload of so many bytes where workers find it, and returns the handle.
-        events: Where the chunks go.
-        tuning: How much is stored together, and how long a slow source is waited for.
-    """
+    """Answers requests for tasks. ``store`` puts a payload where workers find it, and returns the handle."""
 
     def __init__(
         self,

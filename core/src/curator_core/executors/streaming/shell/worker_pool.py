@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curator_core.executors.streaming.shell.reservation import Reservation
     from curator_core.executors.streaming.shell.worker import WorkerOptions
 
-__all__ = ["CallEnded", "PoolEvent", "WorkerEnded", "WorkerPool", "WorkerStarted", "call_order"]
+__all__ = ["CallEnded", "WorkerEnded", "WorkerPool", "WorkerStarted", "call_order"]
 
 
 @dataclass(slots=True)
@@ -50,9 +50,6 @@ class CallEnded:
     answer: Future[Any]
 
 
-PoolEvent = WorkerStarted | WorkerEnded | CallEnded
-
-
 @dataclass
 class _Actor:
     handle: Any
@@ -63,18 +60,7 @@ class _Actor:
 
 
 class WorkerPool:
-    """The actors of a run.
-
-    Args:
-        events: Where to report; answers are put there by Ray's own thread as they arrive.
-        steps: The steps.
-        stages: The stages of each step, packed.
-        options: What workers have to know, for each step.
-        reservation: What the run may use of each node.
-        run_id: Number of the run.
-        runtime_envs: Environment of the workers of each step, as Ray takes it.
-        tuning: In how many parts to take tables that do not fit in memory.
-    """
+    """The actors of a run. Ray's own thread puts their answers on the queue of events as they arrive."""
 
     def __init__(
         self,
@@ -131,7 +117,7 @@ class WorkerPool:
         """Send a call."""
         call = action.call
         payloads = [each.chunk.handle for each in call.inputs]
-        payload, report = self._actors[action.worker_id].run(call_order(action, self._tuning).pack(), *payloads)
+        payload, report = self._actors[action.worker_id].run(list(call_order(call, self._tuning)), *payloads)
         self._listen(report, lambda future: CallEnded(action.worker_id, call, payload, future))
 
     def resume(self, action: ResumeCall) -> None:
@@ -170,16 +156,15 @@ class WorkerPool:
         answer.future().add_done_callback(lambda future: self._events.put(event(future)))
 
 
-def call_order(action: RunCall, tuning: Tuning) -> CallOrder:
+def call_order(call: Call, tuning: Tuning) -> CallOrder:
     """Return what a worker is told to do, beside the payloads of the inputs."""
-    call = action.call
     return CallOrder(
-        [(each.start, each.stop) for each in call.inputs],
-        action.skip,
-        action.limit,
+        [[each.start, each.stop] for each in call.inputs],
+        call.skip,
+        call.limit,
         suspect_id=call.call_id if call.is_noted else None,
         parts=tuning.memory_parts ** (call.deaths + 1) if call.is_noted and call.cause == "memory" else 1,
-        drops_suspended=action.drops_suspended,
+        drops_suspended=call.drops_suspended,
     )
 
 

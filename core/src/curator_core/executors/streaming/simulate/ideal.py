@@ -7,6 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curator_core.executors.streaming.engine.placement import Placement
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -88,22 +90,12 @@ def _ramps(models: Sequence[StepModel]) -> tuple[list[float], list[float]]:
 
 def _amounts(spec: StepSpec, nodes: Sequence[Node]) -> dict[str, float]:
     """Return what a worker of a step occupies while it works."""
-    sizes = [node.gpu_memory_gb for node in nodes if node.gpu_memory_gb]
-    gpus = spec.held.gpu_memory_gb / max(sizes) if spec.held.gpu_memory_gb and sizes else spec.held.gpus
-    amounts = {"cpu": spec.cpus, "gpu": gpus, "memory": float(spec.held.memory_bytes), **spec.held.custom}
-    return {name: amount for name, amount in amounts.items() if amount}
-
-
-def _resources(node: Node) -> dict[str, float]:
-    return {"cpu": node.cpus, "gpu": float(node.gpus), "memory": float(node.memory_bytes), **node.custom}
+    amounts = {"cpu": spec.cpus} if spec.cpus else {}
+    return amounts | spec.held.amounts(Placement(nodes).largest_gpu_gb)
 
 
 def _capacity(nodes: Sequence[Node]) -> dict[str, float]:
-    capacity: dict[str, float] = defaultdict(float)
-    for node in nodes:
-        for name, amount in _resources(node).items():
-            capacity[name] += amount
-    return capacity
+    return {"cpu": sum(node.cpus for node in nodes), **Placement(nodes).capacity}
 
 
 def _most_workers(spec: StepSpec, nodes: Sequence[Node]) -> float:
@@ -111,6 +103,6 @@ def _most_workers(spec: StepSpec, nodes: Sequence[Node]) -> float:
     total = 0.0
     for node in nodes:
         amounts = _amounts(spec, [node])
-        has = _resources(node)
+        has = _capacity([node])
         total += min((math.floor(has.get(name, 0.0) / each + _SLACK) for name, each in amounts.items()), default=0)
     return total

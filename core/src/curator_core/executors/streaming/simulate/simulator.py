@@ -9,7 +9,6 @@ import random
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from curator_core.executors.streaming.engine.actions import (
@@ -225,12 +224,11 @@ class Simulation:
             return
         node = self._starting.get(action.node_id)
         if node is None:
-            later = partial(self._later_on_node, action.node_id)
-            node = self._starting[action.node_id] = StartingNode(self._starts_at_once, later)
+            node_id = action.node_id
+            node = self._starting[node_id] = StartingNode(
+                self._starts_at_once, lambda delay_s, alarm: self._later(delay_s, self._ring, node_id, alarm)
+            )
         node.start(action.worker_id, boot_s, self._now)
-
-    def _later_on_node(self, node_id: str, delay_s: float, alarm: int) -> None:
-        self._later(delay_s, self._ring, node_id, alarm)
 
     # Events
 
