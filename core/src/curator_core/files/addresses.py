@@ -77,14 +77,7 @@ def check_address(url: str, *, resolver: Callable[[str], Iterable[str]] = resolv
 
 @lru_cache(maxsize=64)
 def http_options(allowed: tuple[str, ...]) -> dict[str, Any]:
-    """Return options for fsspec's HTTP filesystem that check where a server redirects to: only to itself.
-
-    Args:
-        allowed: Folders or URL prefixes that may be read beside the host that redirects.
-
-    Raises:
-        MissingPackageError: aiohttp is not installed.
-    """
+    """Return options for fsspec's HTTP filesystem that check redirects: to the same host, or below what is allowed."""
     try:
         import aiohttp
     except ImportError as error:

@@ -45,16 +45,8 @@ def irregular_kind(mode: int) -> str | None:
 def walk_files(root: str, *, recursive: bool = True, follow_links: bool = False) -> Iterator[FoundFile]:
     """Yield the files of a folder, in no order, without those whose path in it has a hidden name (``.git``, ``_tmp``).
 
-    A link is followed where it stays inside the folder. A folder that several paths lead to is entered once, and by a
-    path without links if it has one. A folder that cannot be read is refused.
-
-    Args:
-        root: The folder.
-        recursive: Look into folders of folders.
-        follow_links: Also follow links that lead out of the folder.
-
-    Raises:
-        OSError: The folder itself cannot be read.
+    A link is followed where it stays inside the folder, or anywhere with ``follow_links``. A folder that several paths
+    lead to is entered once, and by a path without links if it has one. A folder in it that cannot be read is refused.
     """
     return _walk(root, _Glob(["**" if recursive else "*"]), takes_hidden=False, follow_links=follow_links)
 

@@ -37,17 +37,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A path or URL that may be opened.
-
-    Args:
-        path: Plain path when local, else a URL.
-        is_listed: Whether it is the very file the row was read from, which the pipeline itself named.
-        is_allowed: Whether ``allowed_locations`` names it.
-    """
+    """A path, plain when local, or URL that may be opened."""
 
     path: str
     is_listed: bool = False
+    """Whether it is the very file the row was read from, which the pipeline itself named."""
     is_allowed: bool = False
+    """Whether ``allowed_locations`` names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,17 +188,12 @@ def _list_one(
 
 
 def _root(path: str, found: str) -> str:
-    """Return the folder that names are relative to, without a slash at its end.
-
-    Args:
-        path: A file, folder or glob.
-        found: One of the files that it stands for.
-    """
+    """Return the folder, without a final slash, that names are relative to, given one of the files that were found."""
     if found == path:
         return posixpath.dirname(path).rstrip("/")
     folder = path.rstrip("/")
     if not found.startswith(f"{folder}/") and _MAGIC & set(path):
-        folder = folder[: min(path.find(mark) for mark in _MAGIC if mark in path)].rpartition("/")[0]
+        folder = glob_root(path).rstrip("/")
     return folder
 
 
