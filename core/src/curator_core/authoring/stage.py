@@ -257,15 +257,13 @@ class ProcessingStage(ABC, Generic[X, Y]):
         0.25
         """
         twin = copy.copy(self)
-        overrides = dict(getattr(self, "_overrides", {}))
         for option, value in options.items():
             if option not in self.options:
                 raise UnknownNameError(
                     f"option for stage {self.name!r}:", option, self.options, fix=f"known: {', '.join(self.options)}"
                 )
             setattr(twin, option, value)
-            overrides[option] = value
-        twin._overrides = overrides  # type: ignore[attr-defined]  # noqa: SLF001
+        vars(twin)["_overrides"] = {**self.overrides, **options}
         return twin
 
     @property

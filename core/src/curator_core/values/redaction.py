@@ -94,10 +94,6 @@ def redact_credentials(text: str, *, by_shape: bool = True) -> str:
     """Return text without credentials: hidden values that are known to be some, and what looks like a secret.
 
     For paths that are needed as they are: which other values are hidden depends on what this process has loaded.
-
-    Args:
-        text: The text.
-        by_shape: Leave out what looks like a secret, too.
     """
     known = _credentials.mask(text)
     return redact_shapes(known) if by_shape else known
