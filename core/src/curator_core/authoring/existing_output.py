@@ -48,16 +48,9 @@ def check_nothing_exists(plan: Plan, *, sources: Container[str] = ()) -> None:
 def existing_warnings(
     plan: Plan, outputs: Iterable[str], existing: Existing, *, sources: Container[str] = ()
 ) -> list[str]:
-    """Look for files of other runs when a run has ended, and remove them where they are to be replaced.
+    """Return what to tell of files of other runs when a run has ended, which are removed if they are to be replaced.
 
-    Args:
-        plan: What was run.
-        outputs: Files that it wrote.
-        existing: What to do about others.
-        sources: Source tasks that a resumed run has begun: what retries of their rows wrote is no other run's.
-
-    Returns:
-        What to tell the user.
+    Files of ``sources``, which a resumed run has begun, are its own: retries of their rows may have written them.
 
     Raises:
         OutputError: A file cannot be removed.

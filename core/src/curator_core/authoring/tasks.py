@@ -301,9 +301,8 @@ class TableBatch(Task["pa.Table"]):
 @lru_cache(maxsize=256)
 def _is_plain(kind: type) -> bool:
     """Return whether instances of a class are their dictionaries: no slots, no copying of their own."""
-    has_slots = any(vars(each).get("__slots__") for each in kind.__mro__)
-    own = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
-    return not has_slots and not any(name in vars(each) for each in kind.__mro__ if each is not object for name in own)
+    own = {"__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}
+    return not any(vars(each).get("__slots__") or own & vars(each).keys() for each in kind.__mro__[:-1])
 
 
 def source_id(task_id: str) -> str:

@@ -48,10 +48,6 @@ def check_address(url: str, *, resolver: Callable[[str], Iterable[str]] = resolv
     The connection resolves the name again, so this does not stop a name server that answers differently a moment later;
     where that matters, run behind a firewall that does.
 
-    Args:
-        url: A URL that names a host.
-        resolver: Returns the addresses of a host name.
-
     Raises:
         LocationError: It has; or it has no address at all.
         ConnectionError: The name server does not answer, so that it may help to try again.

@@ -165,11 +165,6 @@ class ListedSize:
     >>> from curator_core.authoring.tasks import FileSlice
     >>> ListedSize(io.BytesIO(b"abc"), FileSlice("a.txt", file_bytes=3)).read()
     b'abc'
-
-    Args:
-        file: The file.
-        piece: What it was listed as.
-        position: Where the file is read from.
     """
 
     def __init__(self, file: Any, piece: FileSlice, position: int = 0) -> None:

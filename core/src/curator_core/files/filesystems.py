@@ -42,10 +42,6 @@ def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
     >>> path
     '/corpus/a.txt'
 
-    Args:
-        url: Path or URL.
-        options: For the filesystem of a URL.
-
     Raises:
         MissingPackageError: The filesystem's package is not installed.
         ConfigError: The protocol is unknown.
@@ -130,10 +126,6 @@ def open_slice(piece: FileSlice, **options: Any) -> Any:
     ...     with open_slice(FileSlice(written.name)) as file:
     ...         file.read()
     b'a line'
-
-    Args:
-        piece: The slice.
-        options: For the filesystem of a URL.
 
     Raises:
         DataError: The file is not there, may not be read, or is no longer the file that was listed.

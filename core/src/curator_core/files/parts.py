@@ -24,14 +24,10 @@ _BELOW = re.compile(r"[0-9]+|q[0-9a-f]+")
 
 
 def part_name(task_id: str, extension: str = "") -> str:
-    """Return the name of the part that a task is written to.
+    """Return the name of the part that a task is written to; several of one task differ in their extensions.
 
     >>> part_name("3f2a/0/2", ".parquet")
     'part-3f2a-0-2.parquet'
-
-    Args:
-        task_id: The task.
-        extension: End of the name, with its dot; several files of a task differ in it.
     """
     return f"{PART_PREFIX}{task_id.replace('/', '-')}{extension}"
 

@@ -102,9 +102,9 @@ def list_files(
     if not asked:
         raise ConfigError("no input paths were given", fix="give at least one file, folder, glob or URL")
     found: dict[str, FileEntry] = {}
-    options = {"recursive": recursive, "follow_links": follow_links}
+    endings, ignore = _endings(extensions), on_ignored or (lambda _: None)
     for each in asked:
-        entries, refused = _list_one(os.fspath(each), _endings(extensions), on_ignored or (lambda _: None), **options)
+        entries, refused = _list_one(os.fspath(each), endings, ignore, recursive=recursive, follow_links=follow_links)
         for entry in entries:
             found.setdefault(entry.path, entry)
         for file in refused:

@@ -72,9 +72,8 @@ _credentials = _HiddenValues()
 def hide(value: str, *, is_credential: bool) -> None:
     """Hide a value wherever it turns up in text that leaves this process, from now on.
 
-    Args:
-        value: The value; one of less than four characters is too likely to be part of something else.
-        is_credential: Whether it is known to be a secret, which changes without changing the output of a run.
+    One of less than four characters is too likely to be part of something else. A credential is known to be a secret,
+    which changes without changing the output of a run.
     """
     _hidden.add(value)
     if is_credential:
