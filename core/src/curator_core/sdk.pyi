@@ -76,6 +76,7 @@ from curator_core.files.compression import open_compressed as open_compressed
 from curator_core.files.compression import zstd_module as zstd_module
 from curator_core.files.decoders import decode_errors as decode_errors
 from curator_core.files.decompression import Decompressor as Decompressor
+from curator_core.files.decompression import ListedSize as ListedSize
 from curator_core.files.decompression import StreamError as StreamError
 from curator_core.files.filesystems import full_url as full_url
 from curator_core.files.filesystems import is_local as is_local
@@ -84,7 +85,6 @@ from curator_core.files.filesystems import open_filesystem as open_filesystem
 from curator_core.files.filesystems import open_slice as open_slice
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES as DEFAULT_BLOCK_BYTES
 from curator_core.files.limits import Limits as Limits
-from curator_core.files.listed_size import ListedSize as ListedSize
 from curator_core.files.locations import check_allowed_locations as check_allowed_locations
 from curator_core.files.locations import check_location as check_location
 from curator_core.files.locations import is_below as is_below

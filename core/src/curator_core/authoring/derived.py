@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["carry_columns", "carry_rows", "derived", "known_of"]
 
-# Tables are compared by identity: they cannot be hashed. An entry goes away with its table.
-_remembered: dict[int, tuple[weakref.ref[pa.Table], dict[tuple[str, Hashable], pl.DataFrame]]] = {}
+# By the identity of tables, which cannot be hashed. An entry goes away with its table, before another can get its id.
+_remembered: dict[int, dict[tuple[str, Hashable], pl.DataFrame]] = {}
 
 
 def derived(table: pa.Table, column: str, key: Hashable, compute: Callable[[], pl.DataFrame]) -> pl.DataFrame:
@@ -51,44 +51,26 @@ def known_of(table: pa.Table, column: str, key: Hashable) -> pl.DataFrame | None
     >>> known_of(pa.table({"text": ["a"]}), "text", "words") is None
     True
     """
-    return (_all_known_of(table) or {}).get((column, key))
+    return _remembered.get(id(table), {}).get((column, key))
 
 
 def carry_rows(table: pa.Table, kept: pa.Table, mask: pl.Series) -> None:
-    """Remember for the rows that were kept of a table what is known about them.
-
-    Args:
-        table: The table.
-        kept: Its rows for which the mask is true.
-        mask: One boolean per row of ``table``.
-    """
-    known = _all_known_of(table)
+    """Remember for the rows that were kept of a table, those for which the mask is true, what is known about them."""
+    known = _remembered.get(id(table))
     if known:
         _values_of(kept).update({key: frame.filter(mask) for key, frame in known.items()})
 
 
 def carry_columns(table: pa.Table, changed: pa.Table, column: str) -> None:
     """Remember what is known about a table for one that differs in a column, which was added or replaced."""
-    known = _all_known_of(table)
+    known = _remembered.get(id(table))
     if known:
         _values_of(changed).update({key: frame for key, frame in known.items() if key[0] != column})
 
 
-def _all_known_of(table: pa.Table) -> dict[tuple[str, Hashable], pl.DataFrame] | None:
-    entry = _remembered.get(id(table))
-    return None if entry is None or entry[0]() is not table else entry[1]
-
-
 def _values_of(table: pa.Table) -> dict[tuple[str, Hashable], pl.DataFrame]:
-    known = _all_known_of(table)
+    known = _remembered.get(id(table))
     if known is None:
-        number = id(table)
-
-        def forget(reference: weakref.ref[pa.Table]) -> None:
-            entry = _remembered.get(number)
-            if entry is not None and entry[0] is reference:
-                del _remembered[number]
-
-        known = {}
-        _remembered[number] = (weakref.ref(table, forget), known)
+        known = _remembered[id(table)] = {}
+        weakref.finalize(table, _remembered.pop, id(table), None)
     return known

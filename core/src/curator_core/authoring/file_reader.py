@@ -15,10 +15,9 @@ from curator_core.authoring.recording import BadRecord, report
 from curator_core.authoring.stage import CompositeStage, ProcessingStage, columns_of
 from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, TableBatch
 from curator_core.files.compression import compression_of
-from curator_core.files.decompression import Decompressor
+from curator_core.files.decompression import Decompressor, ListedSize
 from curator_core.files.filesystems import is_transient, open_slice
 from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
-from curator_core.files.listed_size import ListedSize
 from curator_core.values.errors import CuratorError, DataError
 
 if TYPE_CHECKING:

@@ -191,7 +191,8 @@ def stage_of_function(
         "resources": resources or Resources(cpus=1.0),
         "__doc__": function.__doc__,
     }
-    fields = [(each.name, _annotation(each), _default(each.default)) for each in settings]
+    hints = {each.name: Any if each.annotation is each.empty else each.annotation for each in settings}
+    fields = [(each.name, hints[each.name], _default(each.default)) for each in settings]
     fields += [(key, inherited[key].type, _default(value)) for key, value in attributes.items() if key in inherited]
     namespace |= {key: value for key, value in attributes.items() if key not in inherited}
     made = dataclasses.make_dataclass(title, fields, bases=(base,), namespace=namespace, kw_only=True)
@@ -214,10 +215,6 @@ def type_hints_of(function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except (NameError, TypeError):
         return {}
-
-
-def _annotation(parameter: inspect.Parameter) -> Any:
-    return Any if parameter.annotation is parameter.empty else parameter.annotation
 
 
 def _default(value: Any) -> Any:

@@ -87,14 +87,10 @@ class KernelCache:
         return kernel
 
     def compile_once(self, name: str, use: Callable[[], object]) -> None:
-        """Call ``use`` once in this process, which calls kernels, so that no two processes compile them at a time.
+        """Compile the kernels that ``use`` calls with a small example, so that no two processes compile them at a time.
 
         The first process on a machine compiles while others wait; all others find compiled kernels and wait for nobody.
-        One that is killed meanwhile leaves nothing that counts as done.
-
-        Args:
-            name: Names what is compiled.
-            use: Calls the kernels with a small example.
+        One that is killed meanwhile leaves nothing that counts as done. In each process, a name is used once.
         """
         if name in self._ready:
             return

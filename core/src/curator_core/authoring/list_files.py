@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from curator_core.authoring.tasks import FileSlice
-    from curator_core.files.paths import FileEntry, RefusedFile
+    from curator_core.files.local_files import FoundFile
+    from curator_core.files.paths import FileEntry
 
 __all__ = ["ListFiles", "report_refused"]
 
@@ -109,7 +110,7 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         return None
 
 
-def report_refused(file: RefusedFile) -> None:
+def report_refused(file: FoundFile) -> None:
     """Report a file that was found and must not be read, for quarantine.
 
     >>> import tempfile

@@ -31,13 +31,10 @@ def check_own_output(stages: Iterable[ProcessingStage[Any, Any]]) -> None:
         ConfigError: One does.
     """
     stages = list(stages)
-    for writer in stages:
-        if not isinstance(writer, FileWriter):
-            continue
+    readers = [stage for stage in stages if isinstance(stage, ListFiles)]
+    for writer in (stage for stage in stages if isinstance(stage, FileWriter)):
         written = _full_path(writer.file_path(writer.file_name("0")))
-        for reader in stages:
-            if not isinstance(reader, ListFiles):
-                continue
+        for reader in readers:
             for asked in [reader.paths] if isinstance(reader.paths, str) else reader.paths:
                 if would_list(asked, written, extensions=reader.looked_for) or _is_a_part(asked, writer):
                     raise ConfigError(

@@ -35,7 +35,7 @@ def with_provenance(table: pa.Table, path: str, rows: Any, columns: Sequence[str
         rows: Record number or byte offset of every row (anything numpy takes).
         columns: Columns to keep, in this order; one that the file lacks is null. All, where None.
     """
-    names = _free_names(table.column_names)
+    names = [own_name(name, taken=table.column_names) for name in table.column_names]
     arrays = list(table.columns)
     if columns is not None:
         have = dict(zip(names, arrays, strict=True))
@@ -70,7 +70,3 @@ def own_name(name: str, *, taken: Sequence[str] = ()) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _free_names(names: Sequence[str]) -> list[str]:
-    return [own_name(name, taken=names) for name in names]

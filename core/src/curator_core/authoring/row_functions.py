@@ -47,11 +47,11 @@ class RowFilter(MadeOfFunction, Filter):
         return list(self.columns)
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, answers = _call_on_rows(self, task, self.columns, skip_nulls=self.skip_nulls)
+        batch, answers = _call_on_rows(self, task)
         return None if task.num_rows and not answers else self.apply(batch, self._verdict(answers))
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return self._verdict(_call_on_rows(self, batch, self.columns, skip_nulls=self.skip_nulls)[1])
+        return self._verdict(_call_on_rows(self, batch)[1])
 
     def _verdict(self, answers: list[Any]) -> Verdict:
         import polars as pl
@@ -85,7 +85,7 @@ class RowMap(MadeOfFunction, ProcessingStage[TableBatch, TableBatch]):
         return [name for name in names if name not in self.columns]
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, results = _call_on_rows(self, task, self.columns, skip_nulls=self.skip_nulls, check=self._check)
+        batch, results = _call_on_rows(self, task, check=self._check)
         if task.num_rows and not results:
             return None
         names = [] if self.output is None or isinstance(self.output, str) else list(self.output)
@@ -258,21 +258,18 @@ def _column_names(function: Callable[..., Any], columns: str | Sequence[str] | N
 
 
 def _call_on_rows(
-    stage: RowFilter | RowMap,
-    batch: TableBatch,
-    columns: list[str],
-    *,
-    skip_nulls: bool,
-    check: Callable[[object], None] = lambda _: None,
+    stage: RowFilter | RowMap, batch: TableBatch, *, check: Callable[[object], None] = lambda _: None
 ) -> tuple[TableBatch, list[Any]]:
     """Return the rows on which the function does not raise, and what it returns for them."""
     function, settings = stage.function, stage.chosen()
     results: list[Any] = []
     failures: dict[int, Exception] = {}
-    for index, row in enumerate(_rows(batch, columns)):
+    for index, row in enumerate(_rows(batch, stage.columns)):
         try:
-            result = _SKIPPED if skip_nulls and any(each is None for each in row) else function(*row, **settings)
-            if result is not _SKIPPED:
+            if stage.skip_nulls and any(each is None for each in row):
+                result = _SKIPPED
+            else:
+                result = function(*row, **settings)
                 check(result)
         except MemoryError:  # noqa: PERF203 - each row is tried; this says nothing about the row
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -75,45 +76,28 @@ def _cut(
     group_sizes: GroupSizes | None,
     byte_edges: ByteEdges | None,
 ) -> list[FileSlice]:
+    whole = FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version, key=entry.key)
     size = entry.size_bytes
     if size is None or size <= block_bytes:
-        return [_slice(entry)]
+        return [whole]
     if splittable(entry):
-        return _cut_bytes(entry, size, block_bytes)
-    edges = byte_edges(entry) if byte_edges else None
+        count = -(-size // block_bytes)
+        edges: Sequence[int] | None = [index * size // count for index in range(count + 1)]
+    else:
+        edges = byte_edges(entry) if byte_edges else None
     if edges is not None:
-        return _slices_between(entry, edges)
+        return [replace(whole, start=start, end=end) for start, end in pairwise(edges)]
     groups = group_sizes(entry) if group_sizes else None
-    if groups is not None and len(groups) > 1:
-        return _cut_groups(entry, groups, block_bytes)
-    return [_slice(entry)]
+    if groups is None or len(groups) <= 1:
+        return [whole]
+    return [replace(whole, row_groups=each) for each in _group_ranges(groups, block_bytes)]
 
 
-def _cut_bytes(entry: FileEntry, size: int, block_bytes: int) -> list[FileSlice]:
-    count = -(-size // block_bytes)
-    return _slices_between(entry, [index * size // count for index in range(count + 1)])
-
-
-def _slices_between(entry: FileEntry, edges: Sequence[int]) -> list[FileSlice]:
-    return [
-        FileSlice(entry.path, start=start, end=end, file_bytes=entry.size_bytes, version=entry.version)
-        for start, end in pairwise(edges)
-    ]
-
-
-def _cut_groups(entry: FileEntry, groups: Sequence[int], block_bytes: int) -> list[FileSlice]:
-    ranges: list[tuple[int, int]] = []
+def _group_ranges(groups: Sequence[int], block_bytes: int) -> Iterator[tuple[int, int]]:
     first, total = 0, 0
     for index, group_bytes in enumerate(groups):
         if index > first and total + group_bytes > block_bytes:
-            ranges.append((first, index))
+            yield first, index
             first, total = index, 0
         total += group_bytes
-    ranges.append((first, len(groups)))
-    return [
-        FileSlice(entry.path, row_groups=each, file_bytes=entry.size_bytes, version=entry.version) for each in ranges
-    ]
-
-
-def _slice(entry: FileEntry) -> FileSlice:
-    return FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version, key=entry.key)
+    yield first, len(groups)

@@ -182,9 +182,6 @@ class ProcessingStage(ABC, Generic[X, Y]):
         """Do what is to be done once when a run has ended, successful or not, in the driver: merge what workers wrote.
 
         Called after the workers have ended, on the stage of the plan, which was never set up.
-
-        Args:
-            run: Says which run, where its run directory is, and whether it succeeded.
         """
 
     def inputs(self) -> Columns:
@@ -204,10 +201,7 @@ class ProcessingStage(ABC, Generic[X, Y]):
         return {}
 
     def check_new_columns(self, columns: Collection[str]) -> None:
-        """Refuse columns of which this stage would replace one without a word.
-
-        Args:
-            columns: The columns before this stage.
+        """Refuse columns, those before this stage, of which it would replace one without a word.
 
         Raises:
             StageError: Names the parameter to change.
@@ -257,15 +251,13 @@ class ProcessingStage(ABC, Generic[X, Y]):
         0.25
         """
         twin = copy.copy(self)
-        overrides = dict(getattr(self, "_overrides", {}))
         for option, value in options.items():
             if option not in self.options:
                 raise UnknownNameError(
                     f"option for stage {self.name!r}:", option, self.options, fix=f"known: {', '.join(self.options)}"
                 )
             setattr(twin, option, value)
-            overrides[option] = value
-        twin._overrides = overrides  # type: ignore[attr-defined]  # noqa: SLF001
+        vars(twin)["_overrides"] = {**self.overrides, **options}
         return twin
 
     @property

@@ -23,10 +23,7 @@ def task_types(stage: ProcessingStage[Any, Any]) -> tuple[Any, Any]:
     (<class 'curator_core.authoring.tasks.TableBatch'>, <class 'curator_core.authoring.tasks.TableBatch'>)
     """
     annotated = getattr(stage, "annotated_types", None)
-    if annotated is not None:
-        taken, made = annotated()
-        return _task_class(taken), _task_class(made)
-    taken, made = _generic_arguments(type(stage))
+    taken, made = annotated() if annotated is not None else _generic_arguments(type(stage))
     return _task_class(taken), _task_class(made)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "FileSlice",
     "TableBatch",
     "Task",
+    "as_column",
     "concat_tables",
     "source_id",
     "take_rows",
@@ -267,7 +268,7 @@ class TableBatch(Task["pa.Table"]):
 
     def with_column(self, name: str, values: Any) -> Self:
         """Return a copy with a column added, or replaced in its place; the other columns are shared."""
-        column = _as_column(values)
+        column = as_column(values)
         position = self.data.schema.get_field_index(name)
         table = self.data
         data = table.append_column(name, column) if position < 0 else table.set_column(position, name, column)
@@ -301,9 +302,8 @@ class TableBatch(Task["pa.Table"]):
 @lru_cache(maxsize=256)
 def _is_plain(kind: type) -> bool:
     """Return whether instances of a class are their dictionaries: no slots, no copying of their own."""
-    has_slots = any(vars(each).get("__slots__") for each in kind.__mro__)
-    own = ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
-    return not has_slots and not any(name in vars(each) for each in kind.__mro__ if each is not object for name in own)
+    own = {"__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}
+    return not any(vars(each).get("__slots__") or own & vars(each).keys() for each in kind.__mro__[:-1])
 
 
 def _as_slices(files: Iterable[str | FileSlice]) -> tuple[FileSlice, ...]:
@@ -333,14 +333,15 @@ def _as_table(value: Any) -> pa.Table:
     )
 
 
-def _as_column(values: Any) -> pa.ChunkedArray | pa.Array:
+def as_column(values: Any, kind: pa.DataType | None = None) -> pa.ChunkedArray | pa.Array:
+    """Return values as a column of Arrow, of a type if one is given."""
     import pyarrow as pa
 
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values
     if hasattr(values, "to_arrow"):  # polars, without importing it
-        return values.to_arrow()
-    return pa.array(values)
+        values = values.to_arrow()
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values if kind is None else values.cast(kind)
+    return pa.array(values, kind)
 
 
 def concat_tables(tables: Sequence[pa.Table]) -> pa.Table:

@@ -48,10 +48,6 @@ def check_address(url: str, *, resolver: Callable[[str], Iterable[str]] = resolv
     The connection resolves the name again, so this does not stop a name server that answers differently a moment later;
     where that matters, run behind a firewall that does.
 
-    Args:
-        url: A URL that names a host.
-        resolver: Returns the addresses of a host name.
-
     Raises:
         LocationError: It has; or it has no address at all.
         ConnectionError: The name server does not answer, so that it may help to try again.
@@ -77,14 +73,7 @@ def check_address(url: str, *, resolver: Callable[[str], Iterable[str]] = resolv
 
 @lru_cache(maxsize=64)
 def http_options(allowed: tuple[str, ...]) -> dict[str, Any]:
-    """Return options for fsspec's HTTP filesystem that check where a server redirects to: only to itself.
-
-    Args:
-        allowed: Folders or URL prefixes that may be read beside the host that redirects.
-
-    Raises:
-        MissingPackageError: aiohttp is not installed.
-    """
+    """Return options for fsspec's HTTP filesystem that check redirects: to the same host, or below what is allowed."""
     try:
         import aiohttp
     except ImportError as error:

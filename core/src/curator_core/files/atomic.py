@@ -47,13 +47,10 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
         OutputError: The file cannot be written (disk full, no permission, no such bucket).
     """
     filesystem, inner = open_filesystem(path)
+    output = _local_output(Path(inner)) if is_local(filesystem) else _remote_output(filesystem, inner)
     try:
-        if is_local(filesystem):
-            with _local_output(Path(inner)) as file:
-                yield file
-        else:
-            with _remote_output(filesystem, inner) as file:
-                yield file
+        with output as file:
+            yield file
     except OSError as error:
         if is_transient(error):
             raise
@@ -65,11 +62,7 @@ def atomic_output(path: str) -> Iterator[BinaryIO]:
 
 
 def guard_commits(check: Callable[[], None] | None) -> None:
-    """Call a function in this process before any file appears under its name; what it raises keeps the file away.
-
-    Args:
-        check: The function; None for none.
-    """
+    """Call a function in this process before any file appears under its name; what it raises keeps the file away."""
     global _check  # noqa: PLW0603 - one for the process: whether it may write depends on nothing else
     _check = check
 

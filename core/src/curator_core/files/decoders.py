@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import lzma
 import zlib
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from curator_core.files.compression import zstd_module
 
@@ -21,21 +21,13 @@ _GZIP_WBITS = 31  # gzip header and trailer, largest window
 _XZ_MEMORY_BYTES = 192 * 2**20  # the strongest preset needs 65 MiB; a header can ask for 4 GiB
 
 
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 class MemberDecoder:
     """Decode gzip members, zstd frames, bz2 or xz streams one after the other.
 
     A read that meets damage gives out what was decoded before it; the next one raises.
-
-    Args:
-        file: The compressed file.
-        kind: Its compression.
     """
 
-    def __init__(self, file: _Readable, kind: Compression) -> None:
+    def __init__(self, file: BinaryIO, kind: Compression) -> None:
         self.consumed = 0
         """Compressed bytes read so far."""
         self.given = 0

@@ -1,16 +1,19 @@
-"""Read compressed files without trusting them: bounded expansion, and no byte of a member that fails its checksum."""
+"""Read files without trusting them: bounded expansion, no byte that fails its checksum, none missing at the end."""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from curator_core.files.compression import compression_of
 from curator_core.files.decoders import MemberDecoder, decode_errors
 from curator_core.files.limits import Limits
 from curator_core.values.errors import DataError
 
-__all__ = ["Decompressor", "StreamError"]
+if TYPE_CHECKING:
+    from curator_core.authoring.tasks import FileSlice
+
+__all__ = ["Decompressor", "ListedSize", "StreamError"]
 
 _CHUNK_BYTES = 2**20
 _HELD_BYTES = 32 * 2**20
@@ -113,7 +116,7 @@ class Decompressor:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # the file below failed, not its content
             raise self._damage(error) from error
-        allowed = max(self._limits.expansion_floor_bytes, self._limits.max_expansion * self._decoder.consumed)
+        allowed = self._limits.allowed_bytes(self._decoder.consumed)
         if self._decoder.given > allowed:
             raise StreamError(
                 f"{self._decoder.consumed:,} compressed bytes expand to more than {allowed:,}, "
@@ -153,3 +156,36 @@ class _Held:
                 self._chunks.appendleft(chunk[size:])
             size -= len(parts[-1])
         return b"".join(parts)
+
+
+class ListedSize:
+    """Read a file that must not end before the size it was listed with.
+
+    >>> import io
+    >>> from curator_core.authoring.tasks import FileSlice
+    >>> ListedSize(io.BytesIO(b"abc"), FileSlice("a.txt", file_bytes=3)).read()
+    b'abc'
+    """
+
+    def __init__(self, file: Any, piece: FileSlice, position: int = 0) -> None:
+        self._file = file
+        self._piece = piece
+        self._position = position
+
+    def read(self, size: int = -1) -> bytes:
+        """Return up to ``size`` bytes; none at the end.
+
+        Raises:
+            StreamError: The file has become shorter.
+        """
+        data: bytes = self._file.read(size)
+        self._position += len(data)
+        listed = self._piece.file_bytes
+        if not data and size and listed is not None and self._position < listed:
+            raise StreamError(
+                f"the file ends at byte {self._position:,} and had {listed:,} bytes when it was listed; "
+                "do not change input files during a run",
+                error_type="TornFile",
+                source=self._piece.path,
+            )
+        return data

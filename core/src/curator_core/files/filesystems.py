@@ -42,10 +42,6 @@ def open_filesystem(url: str, **options: Any) -> tuple[AbstractFileSystem, str]:
     >>> path
     '/corpus/a.txt'
 
-    Args:
-        url: Path or URL.
-        options: For the filesystem of a URL.
-
     Raises:
         MissingPackageError: The filesystem's package is not installed.
         ConfigError: The protocol is unknown.
@@ -88,11 +84,7 @@ def protocols(filesystem: AbstractFileSystem) -> frozenset[str]:
 
 
 def names_in(folder: str) -> Iterator[str]:
-    """Yield the names of what is in a folder; on this machine, without holding them all.
-
-    Raises:
-        OSError: It cannot be listed.
-    """
+    """Yield the names of what is in a folder; on this machine, without holding them all."""
     filesystem, inner = open_filesystem(folder)
     if is_local(filesystem):
         with os.scandir(inner) as entries:
@@ -135,10 +127,6 @@ def open_slice(piece: FileSlice, **options: Any) -> Any:
     ...         file.read()
     b'a line'
 
-    Args:
-        piece: The slice.
-        options: For the filesystem of a URL.
-
     Raises:
         DataError: The file is not there, may not be read, or is no longer the file that was listed.
     """
@@ -167,11 +155,7 @@ def open_slice(piece: FileSlice, **options: Any) -> Any:
 
 
 def check_name(piece: FileSlice) -> None:
-    """Refuse a file whose name is not text: neither a column nor a record could hold it.
-
-    Raises:
-        DataError: Shows the name with its odd bytes as escapes.
-    """
+    """Refuse a file whose name is not text: neither a column nor a record could hold it."""
     try:
         piece.path.encode()
     except UnicodeEncodeError as error:
@@ -180,12 +164,7 @@ def check_name(piece: FileSlice) -> None:
 
 
 def check_regular(path: str, source: str) -> None:
-    """Refuse what only looks like a file: opening a pipe waits for a writer, perhaps for ever.
-
-    Raises:
-        DataError: It is a folder, a pipe, a socket or a device.
-        OSError: It is not there.
-    """
+    """Refuse a folder, a pipe, a socket or a device: opening a pipe waits for a writer, perhaps for ever."""
     kind = irregular_kind(os.stat(path).st_mode)  # noqa: PTH116 - beside fsspec's strings
     if kind is not None:
         raise DataError(f"cannot open the file: it is a {kind}", source=source, fix="name regular files")

@@ -8,12 +8,12 @@ import stat
 from collections import deque
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from curator_core.files.locations import is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["FoundFile", "glob_files", "glob_root", "irregular_kind", "is_hidden", "matches_glob", "walk_files"]
 
@@ -26,13 +26,15 @@ class FoundFile:
 
     Args:
         path: Where.
-        refusal: Why it is not taken; empty for a file that is.
+        reason: Why it must not be read, as a sentence that begins with "it"; empty where it may be.
         is_folder: Whether it is a folder, or a link to one, that is not looked into.
+        info: What fsspec says of it, where it is not on this machine.
     """
 
     path: str
-    refusal: str = ""
+    reason: str = ""
     is_folder: bool = False
+    info: Mapping[str, Any] | None = None
 
 
 def irregular_kind(mode: int) -> str | None:
@@ -43,19 +45,10 @@ def irregular_kind(mode: int) -> str | None:
 def walk_files(root: str, *, recursive: bool = True, follow_links: bool = False) -> Iterator[FoundFile]:
     """Yield the files of a folder, in no order, without those whose path in it has a hidden name (``.git``, ``_tmp``).
 
-    A link is followed where it stays inside the folder. A folder that several paths lead to is entered once, and by a
-    path without links if it has one. A folder that cannot be read is refused.
-
-    Args:
-        root: The folder.
-        recursive: Look into folders of folders.
-        follow_links: Also follow links that lead out of the folder.
-
-    Raises:
-        OSError: The folder itself cannot be read.
+    A link is followed where it stays inside the folder, or anywhere with ``follow_links``. A folder that several paths
+    lead to is entered once, and by a path without links if it has one. A folder in it that cannot be read is refused.
     """
-    glob = _Glob(["**" if recursive else "*"])
-    return _Walk(root, glob, takes_hidden=False, follow_links=follow_links).files()
+    return _walk(root, _Glob(["**" if recursive else "*"]), takes_hidden=False, follow_links=follow_links)
 
 
 def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFile]:
@@ -67,7 +60,7 @@ def glob_files(pattern: str, *, follow_links: bool = False) -> Iterator[FoundFil
     if not os.path.isdir(root):  # noqa: PTH112 - beside fsspec's strings
         return iter(())
     glob = _Glob(pattern[len(root) :].strip("/").split("/"))
-    return _Walk(root, glob, takes_hidden=True, follow_links=follow_links).files()
+    return _walk(root, glob, takes_hidden=True, follow_links=follow_links)
 
 
 def glob_root(pattern: str) -> str:
@@ -85,11 +78,9 @@ def matches_glob(pattern: str, path: str) -> bool:
     >>> matches_glob("/data/*.json", "/data/a.json"), matches_glob("/data/*.json", "/data/out/a.json")
     (True, False)
     """
-    glob = _Glob(pattern.strip("/").split("/"))
-    positions, matches = glob.start, False
-    for name in path.strip("/").split("/"):
-        matches, positions = glob.after(positions, name)
-    return matches
+    from fsspec.utils import glob_translate
+
+    return re.match(glob_translate(pattern.strip("/")), path.strip("/")) is not None
 
 
 def is_hidden(name: str) -> bool:
@@ -126,72 +117,56 @@ class _Glob:
         return frozenset(positions)
 
 
-class _Folder(NamedTuple):
-    path: str
-    real: str
-    positions: frozenset[int]
-    is_link: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    root: str
-    glob: _Glob
-    takes_hidden: bool
-    follow_links: bool
-
-    def files(self) -> Iterator[FoundFile]:
-        entered: set[tuple[str, frozenset[int]]] = set()
-        folders = [_Folder(self.root, os.path.realpath(self.root), self.glob.start)]
-        links: deque[_Folder] = deque()
-        while folders or links:
-            # Links come last, so that a folder inside is known by its own path.
-            folder = folders.pop() if folders else links.popleft()
-            if (folder.real, folder.positions) in entered:
-                continue
-            entered.add((folder.real, folder.positions))
-            for each in self._inside(folder):
-                if isinstance(each, FoundFile):
-                    yield each
-                else:
-                    (links if each.is_link else folders).append(each)
-
-    def _inside(self, folder: _Folder) -> Iterator[FoundFile | _Folder]:
+def _walk(root: str, glob: _Glob, *, takes_hidden: bool, follow_links: bool) -> Iterator[FoundFile]:
+    real_root = os.path.realpath(root)
+    entered: set[tuple[str, frozenset[int]]] = set()
+    waiting = deque([(root, real_root, glob.start)])
+    while waiting:
+        folder, real_folder, positions = waiting.popleft()
+        if (real_folder, positions) in entered:
+            continue
+        entered.add((real_folder, positions))
         try:
-            entries = _entries(folder.path)
+            matching = _matching(folder, positions, glob, takes_hidden=takes_hidden)
         except OSError as error:
-            if folder.path == self.root:
+            if folder == root:
                 raise
-            reason = f"it is a folder that cannot be read: {error.strerror or error}"
-            yield FoundFile(folder.path, reason, is_folder=True)
-            return
-        for entry in entries:
-            matches, positions = self.glob.after(folder.positions, entry.name)
-            if (matches or positions) and (self.takes_hidden or not is_hidden(entry.name)):
-                is_folder = _is_folder(entry)
-                if positions if is_folder else matches:
-                    yield self._judged(folder, entry, positions, is_folder=is_folder)
-
-    def _judged(
-        self, parent: _Folder, entry: os.DirEntry[str], positions: frozenset[int], *, is_folder: bool
-    ) -> FoundFile | _Folder:
-        path = f"{parent.path.rstrip('/')}/{entry.name}"
-        is_link = entry.is_symlink()
-        real = os.path.realpath(path) if is_link else f"{parent.real.rstrip('/')}/{entry.name}"
-        if is_link and not self.follow_links and not is_below(real, os.path.realpath(self.root)):
-            reason = (
-                f"it is a link that leads out of {self.root!r}; to read it, name it in full, or set follow_links: true"
-            )
-            return FoundFile(path, reason, is_folder=is_folder)
-        return _Folder(path, real, positions, is_link) if is_folder else FoundFile(path)
+            yield FoundFile(folder, f"it is a folder that cannot be read: {error.strerror or error}", is_folder=True)
+            continue
+        for entry, is_folder, below in matching:
+            path = f"{folder.rstrip('/')}/{entry.name}"
+            is_link = entry.is_symlink()
+            real = os.path.realpath(path) if is_link else f"{real_folder.rstrip('/')}/{entry.name}"
+            if is_link and not follow_links and not is_below(real, real_root):
+                reason = (
+                    f"it is a link that leads out of {root!r}; to read it, name it in full, or set follow_links: true"
+                )
+                yield FoundFile(path, reason, is_folder=is_folder)
+            elif not is_folder:
+                yield FoundFile(path)
+            elif is_link:  # entered last, so that a folder inside is known by its own path
+                waiting.append((path, real, below))
+            else:
+                waiting.appendleft((path, real, below))
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _matching(
+    folder: str, positions: frozenset[int], glob: _Glob, *, takes_hidden: bool
+) -> list[tuple[os.DirEntry[str], bool, frozenset[int]]]:
+    """Return the files of a folder that match, and the folders that may hold some: entry, is it a folder, positions."""
     try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=attrgetter("name"))  # the same link must be the first one everywhere
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=attrgetter("name"))  # the same link must be the first one everywhere
     except FileNotFoundError:  # it was removed since its parent was read
         return []
+    matching = []
+    for entry in entries:
+        matches, below = glob.after(positions, entry.name)
+        if (matches or below) and (takes_hidden or not is_hidden(entry.name)):
+            is_folder = _is_folder(entry)
+            if below if is_folder else matches:
+                matching.append((entry, is_folder, below))
+    return matching
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

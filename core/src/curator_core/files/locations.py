@@ -37,17 +37,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A path or URL that may be opened.
-
-    Args:
-        path: Plain path when local, else a URL.
-        is_listed: Whether it is the very file the row was read from, which the pipeline itself named.
-        is_allowed: Whether ``allowed_locations`` names it.
-    """
+    """A path, plain when local, or URL that may be opened."""
 
     path: str
     is_listed: bool = False
+    """Whether it is the very file the row was read from, which the pipeline itself named."""
     is_allowed: bool = False
+    """Whether ``allowed_locations`` names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +82,10 @@ def check_location(value: str, *, origin: str | None, allowed: Iterable[str] = (
     origin = origin or None
     if origin is not None and value == origin:
         return Location(value, is_listed=True)
-    place = _place_of(value, origin)
+    base = None if origin is None else _origin_place(origin)
+    place = _place_of(value, origin, base)
     is_allowed = any(_holds(_allowed_place(each), place) for each in allowed)
-    if is_allowed or _is_at_home(place, origin):
+    if is_allowed or _is_at_home(place, base):
         return Location(place.url, is_allowed=is_allowed)
     raise _refusal(value, place, origin)
 
@@ -123,16 +120,16 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _place_of(value: str, origin: str | None) -> _Place:
+def _place_of(value: str, origin: str | None, base: _Place | None) -> _Place:
     _check_text(value)
     if "://" in value:
         return _parse(value)
-    if origin is None or _is_local(origin) or os.path.isabs(value):
-        folder = os.path.dirname(_local(origin or ""))
-        return _Place("", "", os.path.abspath(os.path.join(folder, value)))
-    base = _origin_place(origin)
+    if origin is None or os.path.isabs(value):
+        return _Place("", "", os.path.abspath(value))
     if base is None:
         raise LocationError(f"{value!r} cannot be found beside {origin!r}: that is a file inside another one")
+    if not base.scheme:
+        return _Place("", "", os.path.abspath(os.path.join(os.path.dirname(base.path), value)))
     return _resolved(base.scheme, base.authority, posixpath.join(posixpath.dirname(base.path), value), value)
 
 
@@ -181,32 +178,23 @@ def _resolved(scheme: str, authority: str, path: str, value: str) -> _Place:
     return _Place(scheme, authority, "/" + "/".join(parts) + mark + query)
 
 
-def _is_local(origin: str) -> bool:
-    return "://" not in origin or origin.startswith("file://")
-
-
-def _local(origin: str) -> str:
-    return origin.removeprefix("file://")
-
-
 def _origin_place(origin: str) -> _Place | None:
-    """Return the place of a file that the pipeline itself named; None for a chain. It is taken as it is."""
+    """Return the place of a file that the pipeline itself named; None for a chain. A URL is taken as it is."""
+    if "://" not in origin or origin.startswith("file://"):
+        return _Place("", "", os.path.abspath(origin.removeprefix("file://")))
     scheme, _, rest = origin.partition("://")
-    if "::" in origin or scheme.lower() not in HOST_SCHEMES | _BUCKET_SCHEMES:
+    scheme = scheme.lower()
+    if "::" in origin or scheme not in HOST_SCHEMES | _BUCKET_SCHEMES:
         return None
     authority, _, path = rest.partition("/")
-    return _Place(scheme.lower(), authority, f"/{path.partition('?')[0] if scheme.lower() in HOST_SCHEMES else path}")
+    return _Place(scheme, authority, f"/{path.partition('?')[0] if scheme in HOST_SCHEMES else path}")
 
 
-def _is_at_home(place: _Place, origin: str | None) -> bool:
-    if origin is None:
-        return False
-    if _is_local(origin):
-        folder = os.path.dirname(os.path.abspath(_local(origin)))
-        return not place.scheme and is_below(os.path.realpath(place.path), os.path.realpath(folder))
-    base = _origin_place(origin)
+def _is_at_home(place: _Place, base: _Place | None) -> bool:
     if base is None or (place.scheme, _without_user(place)) != (base.scheme, _without_user(base)):
         return False
+    if not base.scheme:
+        return is_below(os.path.realpath(place.path), os.path.realpath(os.path.dirname(base.path)))
     return base.scheme not in _FOLDER_SCHEMES or is_below(place.path, posixpath.dirname(base.path))
 
 

@@ -24,29 +24,21 @@ _BELOW = re.compile(r"[0-9]+|q[0-9a-f]+")
 
 
 def part_name(task_id: str, extension: str = "") -> str:
-    """Return the name of the part that a task is written to.
+    """Return the name of the part that a task is written to; several of one task differ in their extensions.
 
     >>> part_name("3f2a/0/2", ".parquet")
     'part-3f2a-0-2.parquet'
-
-    Args:
-        task_id: The task.
-        extension: End of the name, with its dot; several files of a task differ in it.
     """
     return f"{PART_PREFIX}{task_id.replace('/', '-')}{extension}"
 
 
 def is_part_of(name: str, sources: Container[str]) -> bool:
-    """Return whether a file is a part of one of some source tasks, or of a task that descends from one.
+    """Return whether a file is a part of a source task, whose ids are given without slashes, or of a descendant.
 
     >>> is_part_of("part-3f2a-0-2.jsonl.gz", {"3f2a"}), is_part_of("part-3f2a.csv", {"3f"})
     (True, False)
     >>> is_part_of("part-3f2a-0-q1b05.jsonl", {"3f2a"})
     True
-
-    Args:
-        name: Name of the file.
-        sources: Ids of source tasks, as they are in names: without slashes.
     """
     stem = name.partition(".")[0]
     while not stem.startswith(PART_PREFIX) or stem[len(PART_PREFIX) :] not in sources:

@@ -7,7 +7,7 @@ import os
 import posixpath
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from curator_core.files.filesystems import full_url, is_local, open_filesystem, protocols
 from curator_core.files.local_files import (
@@ -22,11 +22,11 @@ from curator_core.files.local_files import (
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fsspec import AbstractFileSystem
 
-__all__ = ["FileEntry", "RefusedFile", "list_files", "would_list"]
+__all__ = ["FileEntry", "list_files", "would_list"]
 
 _MAGIC = frozenset("*?[")
 _VERSION_KEYS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
@@ -61,26 +61,13 @@ class FileEntry:
         return self.path[len(self.root) :].partition("::")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedFile:
-    """A file that was found and must not be read.
-
-    Args:
-        path: Where it is.
-        reason: Why, as a sentence that begins with "it".
-    """
-
-    path: str
-    reason: str
-
-
 def list_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     extensions: Sequence[str] | None = None,
     recursive: bool = True,
     follow_links: bool = False,
-    on_refused: Callable[[RefusedFile], None] | None = None,
+    on_refused: Callable[[FoundFile], None] | None = None,
     on_ignored: Callable[[str], None] | None = None,
 ) -> list[FileEntry]:
     """List the files that paths, folders, globs or URLs stand for.
@@ -115,9 +102,9 @@ def list_files(
     if not asked:
         raise ConfigError("no input paths were given", fix="give at least one file, folder, glob or URL")
     found: dict[str, FileEntry] = {}
-    wanted = _Wanted(_endings(extensions), on_ignored or (lambda _: None))
+    endings, ignore = _endings(extensions), on_ignored or (lambda _: None)
     for each in asked:
-        entries, refused = _list_one(os.fspath(each), wanted, recursive=recursive, follow_links=follow_links)
+        entries, refused = _list_one(os.fspath(each), endings, ignore, recursive=recursive, follow_links=follow_links)
         for entry in entries:
             found.setdefault(entry.path, entry)
         for file in refused:
@@ -143,17 +130,17 @@ def would_list(asked: str, path: str, *, extensions: Sequence[str] | None = None
         return False
     else:
         path = open_filesystem(path)[1]
-    wanted = _Wanted(_endings(extensions), lambda _: None)
+    endings = _endings(extensions)
     # As in a listing, a name that is there counts before the pattern that it could be.
     if _MAGIC & set(inner) and not filesystem.exists(inner):
         pattern = _without_links(inner) if is_local(filesystem) else inner
-        return matches_glob(pattern, path) and wanted.for_glob(posixpath.basename(pattern)).has(path)
+        return matches_glob(pattern, path) and _ends(path, _endings_for_glob(pattern, endings))
     root = os.path.realpath(inner) if is_local(filesystem) else inner.rstrip("/")
     if path == root:
         return True
     inside = path[len(root) :].strip("/").split("/")
     is_inside = path.startswith(f"{root.rstrip('/')}/")
-    return is_inside and not any(map(is_hidden, inside)) and wanted.has(path)
+    return is_inside and not any(map(is_hidden, inside)) and _ends(path, endings)
 
 
 def _without_links(pattern: str) -> str:
@@ -166,137 +153,108 @@ def _endings(extensions: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(f".{each.lower().removeprefix('.')}" for each in extensions or ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """Extensions to look for, any where there are none, and what to call with the path of a file that has another."""
+def _endings_for_glob(pattern: str, endings: tuple[str, ...]) -> tuple[str, ...]:
+    return () if "." in posixpath.basename(pattern) else endings
 
-    extensions: tuple[str, ...]
-    on_ignored: Callable[[str], None]
 
-    def has(self, path: str) -> bool:
-        if not self.extensions or path.lower().endswith(self.extensions):
-            return True
-        self.on_ignored(path)
-        return False
-
-    def for_glob(self, last: str) -> _Wanted:
-        """Return what is wanted of the files that a glob matches, of which this is the last part."""
-        return _Wanted((), self.on_ignored) if "." in last else self
+def _ends(path: str, endings: tuple[str, ...]) -> bool:
+    return not endings or path.lower().endswith(endings)
 
 
 def _list_one(
-    asked: str, wanted: _Wanted, *, recursive: bool, follow_links: bool
-) -> tuple[list[FileEntry], list[RefusedFile]]:
+    asked: str, endings: tuple[str, ...], on_ignored: Callable[[str], None], *, recursive: bool, follow_links: bool
+) -> tuple[list[FileEntry], list[FoundFile]]:
     if not asked:
         raise ConfigError("an input path is empty", fix="check the variable it came from")
     filesystem, path = open_filesystem(os.path.expanduser(asked))  # noqa: PTH111 - may be a URL
+    entries: list[FileEntry] = []
+    refused: list[FoundFile] = []
     try:
-        if is_local(filesystem):
-            entries, refused = _local_entries(path, wanted, recursive=recursive, follow_links=follow_links)
-        else:
-            files = _match(filesystem, path, wanted, recursive=recursive)
-            root = full_url(filesystem, f"{_root(path, next(iter(files), path))}/\0", asked).partition("\0")[0]
-            entries = [_remote_entry(filesystem, name, files[name], asked, root) for name in sorted(files)]
-            refused = []
+        matches = _match(filesystem, path, endings, on_ignored, recursive=recursive, follow_links=follow_links)
+        found = sorted(matches, key=attrgetter("path"))
+        folder = _root(path, found[0].path if found else path)
+        root = full_url(filesystem, f"{folder}/\0", asked).partition("\0")[0]
+        for each in found:
+            entry = _entry(filesystem, each, asked, root)
+            if isinstance(entry, FileEntry):
+                entries.append(entry)
+            else:
+                refused.append(entry)
     except OSError as error:
         raise ConfigError(f"cannot list {asked!r}: {error}", fix="check the address and your permissions") from error
     if not entries:
-        raise _unusable(*refused) if refused else _nothing_matched(filesystem, asked, path, wanted.extensions)
-    return entries, refused
-
-
-def _local_entries(
-    path: str, wanted: _Wanted, *, recursive: bool, follow_links: bool
-) -> tuple[list[FileEntry], list[RefusedFile]]:
-    entries: list[FileEntry] = []
-    refused: list[RefusedFile] = []
-    found = sorted(_match_local(path, wanted, recursive=recursive, follow_links=follow_links), key=attrgetter("path"))
-    root = f"{_root(path, found[0].path)}/" if found else ""
-    for each in found:
-        entry = RefusedFile(each.path, each.refusal) if each.refusal else _local_entry(each.path, root)
-        if isinstance(entry, RefusedFile):
-            refused.append(entry)
-        else:
-            entries.append(entry)
+        raise _unusable(*refused) if refused else _nothing_matched(filesystem, asked, path, endings)
     return entries, refused
 
 
 def _root(path: str, found: str) -> str:
-    """Return the folder that names are relative to, without a slash at its end.
-
-    Args:
-        path: A file, folder or glob.
-        found: One of the files that it stands for.
-    """
+    """Return the folder, without a final slash, that names are relative to, given one of the files that were found."""
     if found == path:
         return posixpath.dirname(path).rstrip("/")
     folder = path.rstrip("/")
     if not found.startswith(f"{folder}/") and _MAGIC & set(path):
-        folder = folder[: min(path.find(mark) for mark in _MAGIC if mark in path)].rpartition("/")[0]
+        folder = glob_root(path).rstrip("/")
     return folder
 
 
-def _match_local(path: str, wanted: _Wanted, *, recursive: bool, follow_links: bool) -> Iterator[FoundFile]:
-    if os.path.isdir(path):  # noqa: PTH112 - beside fsspec's strings
-        for each in walk_files(path, recursive=recursive, follow_links=follow_links):
-            if each.is_folder or wanted.has(each.path):
-                yield each
-    elif os.path.exists(path):  # noqa: PTH110 - before the glob, since real names may contain brackets
-        yield FoundFile(path)
-    elif _MAGIC & set(path):
-        last = posixpath.basename(path)
-        takes_hidden = last.startswith((".", "_"))
-        for each in glob_files(path, follow_links=follow_links):
-            is_wanted = takes_hidden or not is_hidden(posixpath.basename(each.path))
-            if is_wanted and (each.is_folder or wanted.for_glob(last).has(each.path)):
-                yield each
-
-
 def _match(
-    filesystem: AbstractFileSystem, path: str, wanted: _Wanted, *, recursive: bool
-) -> Mapping[str, dict[str, Any]]:
-    if filesystem.isdir(path):
-        everything = filesystem.find(path, maxdepth=None if recursive else 1, detail=True)
-        root = path.rstrip("/")
-        return {
-            name: info
-            for name, info in everything.items()
-            if not any(map(is_hidden, name[len(root) :].split("/"))) and wanted.has(name)
-        }
-    if filesystem.exists(path):  # before the glob, since real names may contain brackets
-        return {path: filesystem.info(path)}
-    if not _MAGIC & set(path):
-        return {}
-    last = posixpath.basename(path)
-    takes_hidden = last.startswith((".", "_"))
-    return {
-        name: info
-        for name, info in filesystem.glob(path, detail=True).items()
-        if info["type"] == "file"
-        and (takes_hidden or not is_hidden(posixpath.basename(name)))
-        and wanted.for_glob(last).has(name)
-    }
+    filesystem: AbstractFileSystem,
+    path: str,
+    endings: tuple[str, ...],
+    on_ignored: Callable[[str], None],
+    *,
+    recursive: bool,
+    follow_links: bool,
+) -> Iterator[FoundFile]:
+    is_here = is_local(filesystem)
+    is_folder, exists = (os.path.isdir, os.path.exists) if is_here else (filesystem.isdir, filesystem.exists)
+    if is_folder(path):
+        if is_here:
+            found = walk_files(path, recursive=recursive, follow_links=follow_links)
+        else:
+            infos = filesystem.find(path, maxdepth=None if recursive else 1, detail=True)
+            start = len(path.rstrip("/"))
+            names = (name for name in infos if not any(map(is_hidden, name[start:].split("/"))))
+            found = (FoundFile(name, info=infos[name]) for name in names)
+    elif exists(path):  # before the glob, since real names may contain brackets
+        yield FoundFile(path, info=None if is_here else filesystem.info(path))
+        return
+    elif _MAGIC & set(path):
+        if is_here:
+            found = glob_files(path, follow_links=follow_links)
+        else:
+            infos = filesystem.glob(path, detail=True)
+            found = (FoundFile(name, info=info) for name, info in infos.items() if info["type"] == "file")
+        endings = _endings_for_glob(path, endings)
+        if not is_hidden(posixpath.basename(path)):
+            found = (each for each in found if not is_hidden(posixpath.basename(each.path)))
+    else:
+        return
+    for each in found:
+        if each.is_folder or _ends(each.path, endings):
+            yield each
+        else:
+            on_ignored(each.path)
 
 
-def _local_entry(name: str, root: str) -> FileEntry | RefusedFile:
+def _entry(filesystem: AbstractFileSystem, found: FoundFile, asked: str, root: str) -> FileEntry | FoundFile:
+    """Return a file with its size and version, or what was found where it must not be read."""
+    if found.info is not None:
+        version = next((str(found.info[key]) for key in _VERSION_KEYS if found.info.get(key)), "")
+        return FileEntry(full_url(filesystem, found.path, asked), found.info.get("size"), version, root)
+    if found.reason:
+        return found
     try:
-        status = os.stat(name)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
+        status = os.stat(found.path)  # noqa: PTH116 - fsspec gives the time as a float, which loses nanoseconds
     except OSError:  # a link to nowhere, or gone since it was listed: reading it will say so
-        return FileEntry(name, None, root=root)
+        return FileEntry(found.path, None, root=root)
     kind = irregular_kind(status.st_mode)
     if kind is not None:
-        return RefusedFile(name, f"it is a {kind}, not a regular file")
-    return FileEntry(name, status.st_size, str(status.st_mtime_ns), root)
+        return FoundFile(found.path, f"it is a {kind}, not a regular file")
+    return FileEntry(found.path, status.st_size, str(status.st_mtime_ns), root)
 
 
-def _remote_entry(
-    filesystem: AbstractFileSystem, name: str, info: Mapping[str, Any], asked: str, root: str
-) -> FileEntry:
-    version = next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
-    return FileEntry(full_url(filesystem, name, asked), info.get("size"), version, root)
-
-
-def _unusable(first: RefusedFile, *others: RefusedFile) -> ConfigError:
+def _unusable(first: FoundFile, *others: FoundFile) -> ConfigError:
     more = f" (and {len(others)} more like it)" if others else ""
     return ConfigError(f"{first.path!r} cannot be read: {first.reason}{more}", fix="name regular files")
 

@@ -51,18 +51,17 @@ def why_not_private(folder: Path) -> str | None:
     is_closed = not folder.lstat().st_mode & _OTHERS
     for path in sorted(folder.rglob("*")):
         with suppress(FileNotFoundError):  # a process of this user has just removed it
-            reason = reason or _why_not_own(path, any_mode=is_closed)
+            reason = reason or why_not_own(path, any_mode=is_closed)
     return reason or _why_replaceable(folder)
 
 
-def why_not_own(path: Path) -> str | None:
-    """Return why a file or folder is not this user's alone to change, or None; those above it are not looked at."""
+def why_not_own(path: Path, *, any_mode: bool = False) -> str | None:
+    """Return why a file or folder is not this user's alone to change, or None; those above it are not looked at.
+
+    With ``any_mode``, others may write to it: for what is in a folder that only this user can open.
+    """
     if not hasattr(os, "getuid"):
         return None
-    return _why_not_own(path, any_mode=False)
-
-
-def _why_not_own(path: Path, *, any_mode: bool) -> str | None:
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
         return f"{path} is a link"

@@ -84,13 +84,7 @@ class ClusterError(CuratorError):
 
 
 class PipelineError(CuratorError):
-    """A pipeline cannot run as it is: found while building, before anything starts.
-
-    Args:
-        message: What is wrong.
-        stage: Name of the stage it is about, if it is about one.
-        fix: What the user can do about it.
-    """
+    """A pipeline cannot run as it is: found while building, before anything starts. ``stage`` names the stage."""
 
     def __init__(self, message: str, *, stage: str | None = None, fix: str | None = None) -> None:
         super().__init__(message, fix=fix)

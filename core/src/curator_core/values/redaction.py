@@ -72,9 +72,8 @@ _credentials = _HiddenValues()
 def hide(value: str, *, is_credential: bool) -> None:
     """Hide a value wherever it turns up in text that leaves this process, from now on.
 
-    Args:
-        value: The value; one of less than four characters is too likely to be part of something else.
-        is_credential: Whether it is known to be a secret, which changes without changing the output of a run.
+    One of less than four characters is too likely to be part of something else. A credential is known to be a secret,
+    which changes without changing the output of a run.
     """
     _hidden.add(value)
     if is_credential:
@@ -94,10 +93,6 @@ def redact_credentials(text: str, *, by_shape: bool = True) -> str:
     """Return text without credentials: hidden values that are known to be some, and what looks like a secret.
 
     For paths that are needed as they are: which other values are hidden depends on what this process has loaded.
-
-    Args:
-        text: The text.
-        by_shape: Leave out what looks like a secret, too.
     """
     known = _credentials.mask(text)
     return redact_shapes(known) if by_shape else known

@@ -37,9 +37,8 @@ class Resources:
     gpu_optional: bool = False
 
     def __post_init__(self) -> None:
-        amounts = {"cpus": self.cpus, "gpus": self.gpus, "gpu_memory_gb": self.gpu_memory_gb}
-        amounts |= {"memory_gb": self.memory_gb, **{f"custom[{key!r}]": value for key, value in self.custom.items()}}
-        for name, amount in amounts.items():
+        custom = {f"custom[{key!r}]": value for key, value in self.custom.items()}
+        for name, amount in {**self._amounts(), **custom}.items():
             if isinstance(amount, bool) or not isinstance(amount, (int, float)):
                 raise ConfigError(f"Resources: {name} must be a number, got {amount!r}")
             if not math.isfinite(amount) or amount < 0:
@@ -84,10 +83,8 @@ class Resources:
         >>> Resources(cpus=2, gpus=0.5).describe()
         'cpus=2 gpus=0.5'
         """
-        parts = {
-            "cpus": self.cpus,
-            "gpus": self.gpus,
-            "gpu_memory_gb": self.gpu_memory_gb,
-            "memory_gb": self.memory_gb,
-        }
-        return " ".join(f"{name}={amount:g}" for name, amount in {**parts, **self.custom}.items() if amount) or "none"
+        parts = {**self._amounts(), **self.custom}
+        return " ".join(f"{name}={amount:g}" for name, amount in parts.items() if amount) or "none"
+
+    def _amounts(self) -> dict[str, float]:
+        return {name: getattr(self, name) for name in ("cpus", "gpus", "gpu_memory_gb", "memory_gb")}

@@ -13,17 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.authoring.models.model_folder import check_model_name, find_model_folder
-from curator_core.authoring.models.torch_device import (
-    Precision,
-    autocast_for,
-    choose_device,
-    limit_threads,
-    may_use_gpu,
-    restore_threads,
-)
+from curator_core.authoring.models.torch_device import Precision, autocast_for, choose_device, may_use_gpu
 from curator_core.authoring.row_outcomes import refuse_rows
 from curator_core.authoring.stage import ProcessingStage, columns_of
-from curator_core.authoring.tasks import TableBatch, concat_tables
+from curator_core.authoring.tasks import TableBatch, as_column, concat_tables
 from curator_core.values.errors import ConfigError, DataError, StageError
 
 if TYPE_CHECKING:
@@ -161,12 +154,15 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
             raise ConfigError(f"{self.name}: model_batch_size must be at least 1, got {self.model_batch_size}")
         device = "cpu" if self.device == "auto" else self.device
         if self.uses_torch:
-            self._threads = limit_threads(self.resources.cpus)
+            import torch
+
+            self._threads = torch.get_num_threads()
+            torch.set_num_threads(max(1, int(self.resources.cpus)))
             gpu_allowed = may_use_gpu(self.resources, worker)
             device = str(choose_device(self.device, stage=self.name, gpu_allowed=gpu_allowed))
         model = self.load(device)
-        torch, module = sys.modules.get("torch"), getattr(model, "module", model)
-        if torch is not None and isinstance(module, torch.nn.Module):
+        loaded_torch, module = sys.modules.get("torch"), getattr(model, "module", model)
+        if loaded_torch is not None and isinstance(module, loaded_torch.nn.Module):
             module.eval().requires_grad_(requires_grad=False).to(device)
         self._running = _Running(model, device, dict(self.output_types(model)))
 
@@ -180,7 +176,9 @@ class ModelStage(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_running", None)
         threads = self.__dict__.pop("_threads", None)
         if threads is not None:
-            restore_threads(threads)
+            import torch
+
+            torch.set_num_threads(threads)
 
     def process(self, task: TableBatch) -> TableBatch | None:
         (output,) = self.process_batch([task])
@@ -374,8 +372,4 @@ def _as_array(values: Any, kind: pa.DataType | None) -> Any:
     if isinstance(values, np.ndarray) and values.ndim == 2:  # noqa: PLR2004 - a matrix
         flat = pa.array(np.ascontiguousarray(values).reshape(-1))
         return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-    if hasattr(values, "to_arrow"):  # of polars, without importing it
-        values = values.to_arrow()
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values if kind is None else values.cast(kind)
-    return pa.array(values, kind)
+    return as_column(values, kind)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import WorkerInfo
     from curator_core.values.resources import Resources
 
-__all__ = ["Precision", "autocast_for", "choose_device", "limit_threads", "may_use_gpu", "restore_threads"]
+__all__ = ["Precision", "autocast_for", "choose_device", "may_use_gpu"]
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -68,19 +68,3 @@ def autocast_for(device: torch.device, precision: Precision) -> AbstractContextM
         precision = "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
     context: AbstractContextManager[object] = torch.autocast("cuda", dtype=getattr(torch, precision))
     return context
-
-
-def limit_threads(cpus: float) -> int:
-    """Let torch use as many threads as the worker has CPUs; return how many it used before."""
-    import torch
-
-    before: int = torch.get_num_threads()
-    torch.set_num_threads(max(1, int(cpus)))
-    return before
-
-
-def restore_threads(count: int) -> None:
-    """Undo :func:`limit_threads`."""
-    import torch
-
-    torch.set_num_threads(count)
