@@ -24,16 +24,7 @@ _TUPLE_FIELDS = ("requires", "produces")
 
 @dataclass(frozen=True)
 class Declaration:
-    """One kind of thing that plugins declare.
-
-    Args:
-        hook: Hook that returns the specs.
-        spec_type: Type of each spec.
-        noun: What a user calls it.
-        names: What its names look like.
-        names_like: The same in words.
-        targets: What its targets look like.
-    """
+    """One kind of thing that plugins declare: the hook that returns its specs, and what names and targets look like."""
 
     hook: str
     spec_type: type[Any]

@@ -23,17 +23,11 @@ SpecT = TypeVar("SpecT")
 
 @dataclass(frozen=True)
 class Registered(Generic[SpecT]):
-    """A spec of a working plugin.
-
-    Args:
-        spec: What the plugin declared.
-        plugin: The plugin.
-        noun: What a user calls it: stage, executor, and so on.
-    """
+    """A spec of a working plugin."""
 
     spec: SpecT
     plugin: PluginInfo
-    noun: str
+    noun: str  # what a user calls it: stage, executor, and so on
 
     @property
     def full_name(self) -> str:
