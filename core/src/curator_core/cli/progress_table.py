@@ -75,19 +75,17 @@ def bottleneck_name(state: RunState) -> str | None:
 def worker_table(state: RunState, pace: Pace) -> Table:
     """Return the table for executors with pools of workers."""
     table = _empty_table("queued", "running", "done", "dropped", "rows/s", "workers", "busy")
-    pace.note(state.stats.values(), time.monotonic())
+    stages = list(state.stats.values())
+    pace.note(stages, time.monotonic())
     live = state.live
-    for stats in list(state.stats.values()):
+    for stats in stages:
         stage = live.get(stats.name)
-        name = f"{stats.name} (bottleneck)" if stage is not None and stage.is_bottleneck else stats.name
-        figures = ["", "", f"{stats.tasks_in:,}", _dropped(stats), f"{pace.rows_per_s(stats.name):,.0f}"]
-        if stage is None:
-            table.add_row(_name(name), *figures, "", "")
-            continue
-        if stage.leads_step:
-            figures[:2] = f"{stage.queued:,}", f"{stage.running:,}"
-        workers = (f"{stage.workers:,}", f"{stage.busy:.0%}")
-        table.add_row(_name(name), *figures, *workers, style="bold yellow" if stage.is_bottleneck else None)
+        is_bottleneck = stage is not None and stage.is_bottleneck
+        queue = (f"{stage.queued:,}", f"{stage.running:,}") if stage is not None and stage.leads_step else ("", "")
+        workers = ("", "") if stage is None else (f"{stage.workers:,}", f"{stage.busy:.0%}")
+        figures = f"{stats.tasks_in:,}", _dropped(stats), f"{pace.rows_per_s(stats.name):,.0f}"
+        name = _name(f"{stats.name} (bottleneck)" if is_bottleneck else stats.name)
+        table.add_row(name, *queue, *figures, *workers, style="bold yellow" if is_bottleneck else None)
     return table
 
 

@@ -17,13 +17,7 @@ __all__ = ["FileDescription", "StagesDescription", "WorkflowDescription"]
 
 @dataclass(frozen=True)
 class StagesDescription:
-    """Stages under a name: those of the file, or of one of its steps.
-
-    Args:
-        name: Name of the pipeline or step.
-        stages: The stages, in order.
-        lines: Line of each stage by its name.
-    """
+    """Stages under the name of the file, or of one of its steps; ``lines`` has the line of each by its name."""
 
     name: str
     stages: Sequence[ProcessingStage[Any, Any]]
@@ -32,12 +26,7 @@ class StagesDescription:
 
 @dataclass(frozen=True)
 class WorkflowDescription:
-    """A workflow of a plugin, made from its parameters.
-
-    Args:
-        name: Name of the file or step.
-        workflow: The object that the plugin's target came to.
-    """
+    """The object that a plugin's workflow came to, under the name of the file or step."""
 
     name: str
     workflow: Any

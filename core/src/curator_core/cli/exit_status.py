@@ -1,4 +1,4 @@
-"""From an exception to a message on standard error and an exit status."""
+"""What the exit status of ``curator`` means, and which one, with which message, an exception comes to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 
-from curator_core.cli import exit_codes
 from curator_core.cli.terminal import paint, print_message
 from curator_core.values.errors import (
     ConfigError,
@@ -18,7 +17,29 @@ from curator_core.values.errors import (
     UnknownNameError,
 )
 
-__all__ = ["TRACEBACK_VARIABLE", "report_failure", "wants_traceback"]
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "OK",
+    "QUARANTINED",
+    "TERMINATED",
+    "TRACEBACK_VARIABLE",
+    "USAGE",
+    "report_failure",
+    "wants_traceback",
+]
+
+OK = 0
+FAILED = 1
+"""The run, or the program, failed."""
+USAGE = 2
+"""The command line, the pipeline file or a plugin is wrong; nothing was run."""
+QUARANTINED = 3
+"""The run finished, but some tasks or records are in quarantine."""
+INTERRUPTED = 130
+"""The user stopped it (128 + the number of the signal, as shells count)."""
+TERMINATED = 143
+"""SIGTERM stopped it."""
 
 TRACEBACK_VARIABLE = "CURATOR_TRACEBACK"
 _USER_CAN_FIX = (ConfigError, PipelineError, PluginError, ResumeError, UnknownNameError)
@@ -33,20 +54,15 @@ def report_failure(error: BaseException, *, with_traceback: bool) -> int:
     """Tell the user what went wrong and return the exit status for it."""
     if with_traceback:
         print_message("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
-    label = paint("error:", "red", stream=sys.stderr)
     if isinstance(error, (KeyboardInterrupt, RunInterrupted)):
         print_message("interrupted")
-        return exit_codes.INTERRUPTED
-    if isinstance(error, CuratorError):
+        return INTERRUPTED
+    label = paint("error:", "red", stream=sys.stderr)
+    if isinstance(error, (CuratorError, OSError)):
         print_message(f"{label} {error}")
-        return exit_codes.USAGE if isinstance(error, _USER_CAN_FIX) else exit_codes.FAILED
+        return USAGE if isinstance(error, _USER_CAN_FIX) else FAILED
     text = str(error).strip().partition("\n")[0]
-    if isinstance(error, OSError):
-        print_message(f"{label} {error}")
-        return exit_codes.FAILED
-    print_message(
-        f"{label} unexpected {type(error).__name__}: {text}" if text else f"{label} unexpected {type(error).__name__}"
-    )
+    print_message(f"{label} unexpected {type(error).__name__}{text and f': {text}'}")
     if not with_traceback:
         print_message(f"  run again with --traceback (or {TRACEBACK_VARIABLE}=1) to see where it happened")
-    return exit_codes.FAILED
+    return FAILED
