@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import curator_core
 from curator_core.cli import exit_status
 from curator_core.cli.command_table import BUILT_IN, find_command, plugin_commands
-from curator_core.cli.exit_status import TRACEBACK_VARIABLE, report_failure, wants_traceback
+from curator_core.cli.exit_status import TRACEBACK_VARIABLE, report_failure
 from curator_core.cli.terminal import columns_text, print_data, print_message, safe_output, warning
 from curator_core.values.errors import ConfigError
 from curator_core.values.redaction import redact_logs
@@ -44,10 +44,12 @@ def _run(arguments: list[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a reader that went away can still be met
     except BrokenPipeError:
-        _drop_output()
+        # Standard output points nowhere from now on, so that the interpreter's last flush does not fail again.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exit_status.FAILED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last border: a user never meets a traceback
-        return report_failure(error, with_traceback=wants_traceback(flag="--traceback" in arguments))
+        return report_failure(error, with_traceback="--traceback" in arguments)
     return status
 
 
@@ -108,9 +110,3 @@ def _survive_any_text() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _drop_output() -> None:
-    """Point standard output nowhere, so that the interpreter's last flush does not fail again."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,7 @@ import sys
 import traceback
 
 from curator_core.cli.terminal import paint, print_message
+from curator_core.registry.loading import one_line
 from curator_core.values.errors import (
     ConfigError,
     CuratorError,
@@ -26,7 +27,6 @@ __all__ = [
     "TRACEBACK_VARIABLE",
     "USAGE",
     "report_failure",
-    "wants_traceback",
 ]
 
 OK = 0
@@ -45,15 +45,11 @@ TRACEBACK_VARIABLE = "CURATOR_TRACEBACK"
 _USER_CAN_FIX = (ConfigError, PipelineError, PluginError, ResumeError, UnknownNameError)
 
 
-def wants_traceback(*, flag: bool) -> bool:
-    """Return whether the user asked for tracebacks, by flag or in the environment."""
-    return flag or os.environ.get(TRACEBACK_VARIABLE, "") not in ("", "0")
-
-
 def report_failure(error: BaseException, *, with_traceback: bool) -> int:
-    """Tell the user what went wrong and return the exit status for it."""
+    """Tell the user what went wrong, with the traceback if asked by flag or environment, and return the exit status."""
+    with_traceback = with_traceback or os.environ.get(TRACEBACK_VARIABLE, "") not in ("", "0")
     if with_traceback:
-        print_message("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
+        print_message("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, (KeyboardInterrupt, RunInterrupted)):
         print_message("interrupted")
         return INTERRUPTED
@@ -61,8 +57,7 @@ def report_failure(error: BaseException, *, with_traceback: bool) -> int:
     if isinstance(error, (CuratorError, OSError)):
         print_message(f"{label} {error}")
         return USAGE if isinstance(error, _USER_CAN_FIX) else FAILED
-    text = str(error).strip().partition("\n")[0]
-    print_message(f"{label} unexpected {type(error).__name__}{text and f': {text}'}")
+    print_message(f"{label} unexpected {one_line(error)}")
     if not with_traceback:
         print_message(f"  run again with --traceback (or {TRACEBACK_VARIABLE}=1) to see where it happened")
     return FAILED

@@ -5,10 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 import pathlib
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.description import FileDescription, StagesDescription, WorkflowDescription
 from curator_core.config.document import parse_document
 from curator_core.config.executors import executor_class
 from curator_core.config.variables import Variables
@@ -23,15 +22,49 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.config.document import Document
     from curator_core.parameters.problems import Fault, Path
+    from curator_core.parameters.references import References
     from curator_core.registry import Registry
 
-__all__ = ["FILE_VERSION", "read_pipeline_file"]
+__all__ = ["FILE_VERSION", "FileDescription", "JobDescription", "read_pipeline_file"]
 
 FILE_VERSION = 1
 """Version of the file format, which a file must state."""
 _JOBS = ("stages", "workflow", "steps")
 _TOP_LEVEL = ("version", "name", "description", *_JOBS, "executor")
 _IN_STEP = ("name", "stages", "workflow")
+
+
+@dataclass(frozen=True)
+class JobDescription:
+    """Stages or a workflow, under the name of the file or of one of its steps."""
+
+    name: str
+    stages: Sequence[ProcessingStage[Any, Any]] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)  # of each stage by its name
+    workflow: Any = None  # what the target of a plugin came to, in the place of stages
+
+
+@dataclass(frozen=True)
+class FileDescription:
+    """A whole file: ``stages``, one ``workflow``, or several ``steps`` that are either.
+
+    Args:
+        name: Name of the pipeline or workflow.
+        description: What it is for.
+        job: The stages, the workflow, or the steps; None where the file has problems.
+        executor_name: Executor the file asks for, if it names one.
+        executor_options: Arguments for it.
+        path: The file; None when the text was given.
+        references: How values that came from variables were written.
+    """
+
+    name: str
+    description: str
+    job: JobDescription | tuple[JobDescription, ...] | None
+    executor_name: str | None = None
+    executor_options: Mapping[str, Any] = field(default_factory=dict)
+    path: pathlib.Path | None = None
+    references: References = field(default_factory=dict)
 
 
 def read_pipeline_file(
@@ -138,11 +171,11 @@ class _FileReader:
             self._document.complain((*path, given[1]), what)
         return given[0]
 
-    def _steps(self, entries: Any) -> tuple[StagesDescription | WorkflowDescription, ...]:
+    def _steps(self, entries: Any) -> tuple[JobDescription, ...]:
         if not isinstance(entries, list) or not entries:
             self._document.complain(("steps",), "expected a list with at least one step")
             return ()
-        steps: list[StagesDescription | WorkflowDescription] = []
+        steps: list[JobDescription] = []
         for position, entry in enumerate(entries):
             path: Path = ("steps", position)
             if not isinstance(entry, dict):
@@ -164,21 +197,21 @@ class _FileReader:
             self._document.complain((*path, "name"), f"another step is called {name!r} already")
         return name
 
-    def _job(self, kind: str, entry: Any, name: str, path: Path) -> StagesDescription | WorkflowDescription:
+    def _job(self, kind: str, entry: Any, name: str, path: Path) -> JobDescription:
         if kind == "workflow":
-            return WorkflowDescription(name, self._made(entry, path, is_workflow=True))
+            return JobDescription(name, workflow=self._made(entry, path, is_workflow=True))
         stages: list[ProcessingStage[Any, Any]] = []
         lines: dict[str, int] = {}
         if not isinstance(entry, list) or not entry:
             self._document.complain(path, "expected a list with at least one stage")
-            return StagesDescription(name, stages, lines)
+            return JobDescription(name, stages, lines)
         for position, each in enumerate(entry):
             place = (*path, position)
             stage = None if place in self._document.unreadable else self._made(each, place)
             if stage is not None:
                 stages.append(stage)
                 lines.setdefault(stage.name, self._document.line(place) or 0)
-        return StagesDescription(name, stages, lines)
+        return JobDescription(name, stages, lines)
 
     def _made(self, entry: Any, path: Path, *, is_workflow: bool = False) -> Any:
         """Make the stage or the workflow of an entry such as ``text.word_count: {min_words: 5}``, or return None."""

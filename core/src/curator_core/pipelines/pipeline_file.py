@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.description import StagesDescription
-from curator_core.config.loader import read_pipeline_file
+from curator_core.config.loader import JobDescription, read_pipeline_file
 from curator_core.parameters.problems import Problem
 from curator_core.pipelines.pipeline import Pipeline
 from curator_core.pipelines.workflow import Workflow, WorkflowStep
@@ -17,10 +16,9 @@ from curator_core.values.errors import ConfigError, PipelineError
 if TYPE_CHECKING:
     import os
     import pathlib
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from curator_core.authoring.stage import ProcessingStage
-    from curator_core.config.description import FileDescription, WorkflowDescription
+    from curator_core.config.loader import FileDescription
     from curator_core.plan.plan import Plan
     from curator_core.registry import Registry
 
@@ -118,34 +116,22 @@ def load_pipeline(
             WorkflowStep(each.pipeline.name, each.pipeline if each.workflow is None else each.workflow)
             for each in parts
         ]
-        loaded = LoadedPipeline(
-            _pipeline(file.name, (), file, registry),
-            workflow=Workflow(file.name, steps),
-            steps=tuple(each for each in parts if each.workflow is None),
-        )
+        loaded = _load(JobDescription(file.name, workflow=Workflow(file.name, steps)), file, registry)
+        loaded = replace(loaded, steps=tuple(each for each in parts if each.workflow is None))
     else:
         assert file.job is not None  # a file with problems has raised them
         loaded = _load(file.job, file, registry)
     loaded.pipeline.description = file.description
-    return replace(loaded, executor_name=file.executor_name, executor_options=file.executor_options, path=file.path)
+    return replace(loaded, executor_name=file.executor_name, executor_options=file.executor_options)
 
 
-def _load(job: StagesDescription | WorkflowDescription, file: FileDescription, registry: Registry) -> LoadedPipeline:
+def _load(job: JobDescription, file: FileDescription, registry: Registry) -> LoadedPipeline:
     """Make the pipeline or the workflow of a file, or of one of its steps."""
-    if isinstance(job, StagesDescription):
-        pipeline = _pipeline(job.name, job.stages, file, registry)
-        return LoadedPipeline(pipeline, path=file.path, stage_lines=job.lines)
-    if not isinstance(job.workflow, Workflow):
+    if not isinstance(job.workflow, Workflow | None):
         raise ConfigError(
             f"{file.path or '<text>'}: the workflow of {job.name!r} is a {type(job.workflow).__name__}",
             fix="report this to the author of its plugin: a workflow is a subclass of curator_core.Workflow",
         )
-    return LoadedPipeline(_pipeline(job.name, (), file, registry), path=file.path, workflow=job.workflow)
-
-
-def _pipeline(
-    name: str, stages: Sequence[ProcessingStage[Any, Any]], file: FileDescription, registry: Registry
-) -> Pipeline:
-    pipeline = Pipeline(name, stages=stages, registry=registry)
+    pipeline = Pipeline(job.name, stages=job.stages, registry=registry)
     pipeline.references = file.references
-    return pipeline
+    return LoadedPipeline(pipeline, path=file.path, stage_lines=job.lines, workflow=job.workflow)

@@ -154,41 +154,32 @@ class Workflow:
             raise ConfigError(f"workflow {self.name!r} is continued from its run directory, and none is given")
         if run_dir is not None and not resume:
             forget_steps(Path(run_dir))
-        with executor.session() if executor is not None else nullcontext():
-            return self._run_steps(executor, run_dir, resume=resume, watch=watch or (lambda *_: nullcontext()))
-
-    def _run_steps(
-        self,
-        executor: Executor | None,
-        run_dir: str | os.PathLike[str] | None,
-        *,
-        resume: Resume,
-        watch: Watch,
-    ) -> WorkflowResult:
+        watch = watch or (lambda *_: nullcontext())
         result = WorkflowResult(self.name)
-        for number, step in enumerate(self.plan_steps()):
-            if step.name in result.steps:
-                raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
-            started = time.monotonic()
-            folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
-            record = None if folder is None else StepRecord(folder)
-            is_settled = bool(resume) and result.was_finished
-            if record is not None and is_settled and record.exists:
-                value = record.read()
-                result.skipped.add(step.name)
-            else:
-                try:
-                    value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
-                except (ConfigError, PipelineError) as error:
-                    error.message += _missing_output(result)
-                    raise
-                if isinstance(step.action, Workflow) or isinstance(value, RunResult):
-                    if getattr(value, "was_finished", False):
-                        result.skipped.add(step.name)
-                elif record is not None:
-                    record.write(value)
-            result.steps[step.name] = value
-            result.seconds[step.name] = time.monotonic() - started
+        with executor.session() if executor is not None else nullcontext():
+            for number, step in enumerate(self.plan_steps()):
+                if step.name in result.steps:
+                    raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
+                started = time.monotonic()
+                folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
+                record = None if folder is None else StepRecord(folder)
+                is_settled = bool(resume) and result.was_finished
+                if record is not None and is_settled and record.exists:
+                    value = record.read()
+                    result.skipped.add(step.name)
+                else:
+                    try:
+                        value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
+                    except (ConfigError, PipelineError) as error:
+                        error.message += _missing_output(result)
+                        raise
+                    if isinstance(step.action, Workflow) or isinstance(value, RunResult):
+                        if getattr(value, "was_finished", False):
+                            result.skipped.add(step.name)
+                    elif record is not None:
+                        record.write(value)
+                result.steps[step.name] = value
+                result.seconds[step.name] = time.monotonic() - started
         return result
 
     def _run_step(

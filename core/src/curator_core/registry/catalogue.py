@@ -153,9 +153,8 @@ class Registry:
     def declared(self, spec_type: type[SpecT]) -> dict[str, Registered[SpecT]]:
         """Return everything of one kind that working plugins declare, by full name, in order."""
         if spec_type not in self._by_type:
-            noun = declaration_for(spec_type).noun
             found = [
-                Registered(spec, each, noun)
+                Registered(spec, each)
                 for each in self.plugins
                 for spec in each.specs.get(spec_type, ())
                 if getattr(spec, "alias_of", None) is None
@@ -171,7 +170,6 @@ class Registry:
             PluginError: The plugin that would is missing, blocked, shadowed, incompatible or broken.
         """
         known = self.declared(spec_type)
-        noun = declaration_for(spec_type).noun
         asked = name
         if spec_type is StageSpec:
             name = self.aliases.get(name, name)
@@ -183,7 +181,7 @@ class Registry:
             if (full_name := f"{CORE}.{name}") in known:
                 return known[full_name]
             names = [each.removeprefix(f"{CORE}.") for each in known]
-        raise refusal(noun, name, known=names, plugins=self.plugins, asked=asked)
+        raise refusal(declaration_for(spec_type).noun, name, known=names, plugins=self.plugins, asked=asked)
 
     def stage_target(self, name: str) -> type[ProcessingStage[Any, Any]] | ProcessingStage[Any, Any]:
         """Import the stage class of a name (made of a function, perhaps), or the finished stage that is there.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_inputs_argument, add_json_argument, add_pipeline_arguments, load
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import print_data, print_json
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
 from curator_core.values.redaction import redact, redact_values
@@ -19,10 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
-    add_inputs_argument(parser)
-    add_json_argument(parser)
+    add_shared(parser, "pipeline", "--set", "--no-inputs", "--json")
 
 
 def run(args: argparse.Namespace) -> None:

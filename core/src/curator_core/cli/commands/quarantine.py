@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_status
-from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import columns_text, print_data, print_json, print_message
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError, UnknownNameError
@@ -32,20 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_common(ls)
     _add_filters(ls)
     ls.add_argument("--all", action="store_true", help="also those that were retried with success")
-    add_json_argument(ls)
+    add_shared(ls, "--json")
     show = actions.add_parser("show", help="show all that is known about a record", allow_abbrev=False)
     _add_common(show)
     show.add_argument("record", metavar="ID", help="id of the record, or its beginning")
-    add_json_argument(show)
+    add_shared(show, "--json")
     retry = actions.add_parser("retry", help="give records to the pipeline again", allow_abbrev=False)
     _add_common(retry)
     retry.add_argument("records", nargs="*", metavar="ID", help="records to retry; all unless given")
     _add_filters(retry)
     retry.add_argument("--pipeline", metavar="P.yaml", help="the pipeline, instead of the run directory's plan.yaml")
-    add_set_argument(retry)
+    add_shared(retry, "--set")
     retry.add_argument("--executor", metavar="NAME", default="local", help="run with this executor (default: local)")
     retry.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    add_json_argument(retry)
+    add_shared(retry, "--json")
 
 
 def run(args: argparse.Namespace) -> int:

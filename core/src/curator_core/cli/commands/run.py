@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_status
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
-from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.pipeline_arguments import add_shared, load, positive
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json, print_message, warning
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
@@ -44,8 +44,7 @@ _EXECUTOR_OPTIONS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
+    add_shared(parser, "pipeline", "--set")
     parser.add_argument("--limit", type=positive, metavar="N", help="read only the first N rows")
     parser.add_argument("--run-dir", metavar="DIR", help="keep plan, ledger, quarantine, dropped rows and result here")
     parser.add_argument(
@@ -91,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save-dropped", action="store_true", help="keep the rows that filters drop in the run directory"
     )
-    add_json_argument(parser)
+    add_shared(parser, "--json")
     parser.add_argument("--quiet", "-q", action="store_true", help="show no progress and no summary")
 
 

@@ -8,7 +8,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.pipeline_arguments import add_shared, load, positive
 from curator_core.cli.terminal import columns_text, print_data, print_json
 from curator_core.values.errors import ConfigError, UnknownNameError
 
@@ -24,8 +24,7 @@ _KEPT_POINTS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
+    add_shared(parser, "pipeline", "--set")
     machines = parser.add_argument_group("machines, all alike")
     machines.add_argument("--nodes", type=positive, default=1, metavar="N", help="how many (1)")
     machines.add_argument("--cpus", type=_more_than_zero, metavar="N", help="CPUs of each (those of this machine)")
@@ -51,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--boot", action="append", default=[], metavar="STAGE=SECONDS", help="set-up time of a worker; repeatable"
     )
     work.add_argument("--mode", choices=("streaming", "batch"), help="as the executor's option (that of the file)")
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:

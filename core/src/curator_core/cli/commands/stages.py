@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument
+from curator_core.cli.pipeline_arguments import add_shared
 from curator_core.cli.terminal import columns_text, paint, print_data, print_json
 from curator_core.values.errors import ConfigError
 
@@ -17,15 +17,12 @@ __all__ = ["add_arguments", "needs_text", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "show"), default="list", help="what to do (default: list)"
-    )
+    add_shared(parser, "action")
     parser.add_argument("name", nargs="?", metavar="NAME", help="stage to show, such as text.word_count")
     parser.add_argument("--plugin", metavar="NAME", help="list only the stages of one plugin")
     parser.add_argument("--all", action="store_true", help="list aliases, too: other names of stages")
     parser.add_argument("--kind", metavar="KIND", help="list only one kind: reader, filter, modifier, writer, …")
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:

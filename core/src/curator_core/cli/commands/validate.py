@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from curator_core.cli import exit_status
-from curator_core.cli.exit_status import report_failure, wants_traceback
-from curator_core.cli.pipeline_arguments import add_inputs_argument, add_json_argument, add_set_argument, load
+from curator_core.cli.exit_status import report_failure
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import paint, print_data, print_json
 from curator_core.values.errors import CuratorError
 
@@ -17,11 +17,8 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("pipelines", metavar="P.yaml", nargs="+", help="pipeline files")
-    add_set_argument(parser)
-    add_inputs_argument(parser)
-    add_json_argument(parser)
+    add_shared(parser, "--set", "--no-inputs", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             else:
                 loaded.check_steps(check_inputs=not args.no_inputs)
         except CuratorError as error:
-            status = max(status, report_failure(error, with_traceback=wants_traceback(flag=args.traceback)))
+            status = max(status, report_failure(error, with_traceback=args.traceback))
             results.append({"path": path, "valid": False, "error": str(error)})
             continue
         if loaded.workflow is not None:

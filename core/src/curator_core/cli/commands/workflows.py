@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curator_core.cli.commands.stages import needs_text
-from curator_core.cli.pipeline_arguments import add_json_argument
+from curator_core.cli.pipeline_arguments import add_shared
 from curator_core.cli.terminal import columns_text, paint, print_data, print_json
 from curator_core.values.errors import ConfigError
 from curator_core.values.specs import WorkflowSpec
@@ -19,12 +19,9 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "show"), default="list", help="what to do (default: list)"
-    )
+    add_shared(parser, "action")
     parser.add_argument("name", nargs="?", metavar="NAME", help="workflow to show, such as dedup.fuzzy")
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:
