@@ -70,7 +70,7 @@ SAFE = {
     "curator_table.hf.layout._SHARD": "matched once with the name of a file",
     "curator_text.code.python_comments._LITERAL_OR_COMMENT": "only used on text that parses: all literals end",
     "curator_core.authoring.file_keys._URL": "matched once with the name of a file",
-    "curator_core.parameters.docstrings._ENTRY": "matched once with a line of a docstring, of trusted code",
+    "curator_core.parameters.signature._ENTRY": "matched once with a line of a docstring, of trusted code",
     "curator_core.parameters.references._REFERENCE": "the first reference without an end is an error, where all stops",
     "curator_core.files.locations._HOST": ONCE,
     "curator_core.files.locations._BUCKET": ONCE,

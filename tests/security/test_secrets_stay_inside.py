@@ -15,7 +15,7 @@ from curator_core import FileGroupTask, LocalExecutor, Pipeline, ProcessingStage
 from curator_core.authoring.recording import BadRecord, report
 from curator_core.cli import main
 from curator_core.cli.preview_rows import preview_plan
-from curator_core.parameters.secret_values import identity_of_values
+from curator_core.parameters.references import identity_of_values
 from curator_core.pipelines.pipeline_file import load_pipeline
 from curator_core.plan.dump import dump_pipeline
 from curator_core.registry import default_registry

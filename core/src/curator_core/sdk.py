@@ -62,7 +62,7 @@ _HOMES = {
     "values.redaction": ("MASK", "redact"),
     "registry.catalogue": ("Registry",),
     "registry.declarations": ("DECLARATIONS",),
-    "registry.heavy_modules": ("HEAVY_MODULES",),
+    "registry.loading": ("HEAVY_MODULES",),
     "registry.plugin_info": ("official_distribution", "PluginInfo"),
     "registry.registered": ("RegisteredStage",),
     "values.resources": ("Resources",),

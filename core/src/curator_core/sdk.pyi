@@ -102,7 +102,7 @@ from curator_core.pipelines.workflow import WorkflowResult as WorkflowResult
 from curator_core.pipelines.workflow import WorkflowStep as WorkflowStep
 from curator_core.registry.catalogue import Registry as Registry
 from curator_core.registry.declarations import DECLARATIONS as DECLARATIONS
-from curator_core.registry.heavy_modules import HEAVY_MODULES as HEAVY_MODULES
+from curator_core.registry.loading import HEAVY_MODULES as HEAVY_MODULES
 from curator_core.registry.plugin_info import PluginInfo as PluginInfo
 from curator_core.registry.plugin_info import official_distribution as official_distribution
 from curator_core.registry.registered import RegisteredStage as RegisteredStage

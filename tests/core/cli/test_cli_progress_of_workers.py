@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from curator_core.cli import progress
-from curator_core.cli.progress_table import Pace, duration_text
+from curator_core.cli.progress import Pace, duration_text
 from curator_core.run.state import LiveStage, RunState
 
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from curator_core import ProcessingStage, Resources, TableBatch, processing_stage
-from curator_core.parameters.docstrings import argument_texts
 from curator_core.parameters.params import build_stage, check_options, parameter_values
-from curator_core.parameters.signature import parameters_of, type_text
+from curator_core.parameters.signature import argument_texts, parameters_of, type_text
 from curator_core.values.errors import ConfigError
 
 

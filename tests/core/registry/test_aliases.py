@@ -4,7 +4,7 @@ import pytest
 
 from curator_core import Pipeline, make_stage
 from curator_core.registry import Registry
-from curator_core.registry.aliases import ONCE_IN_CORE
+from curator_core.registry.catalogue import ONCE_IN_CORE
 from curator_core.values.errors import PluginError, UnknownNameError
 
 STAGES = """

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import curator_core
-from curator_core.cli import exit_codes
+from curator_core.cli import exit_status
 from curator_core.cli.command_table import BUILT_IN, find_command, plugin_commands
-from curator_core.cli.failures import TRACEBACK_VARIABLE, report_failure, wants_traceback
+from curator_core.cli.exit_status import TRACEBACK_VARIABLE, report_failure
 from curator_core.cli.terminal import columns_text, print_data, print_message, safe_output, warning
 from curator_core.values.errors import ConfigError
 from curator_core.values.redaction import redact_logs
@@ -39,21 +40,17 @@ def _run(arguments: list[str]) -> int:
         try:
             status = _dispatch(arguments)
         except SystemExit as stop:  # argparse ends this way, after saying why
-            status = _status_of(stop)
+            status = (stop.code or exit_status.OK) if isinstance(stop.code, int | None) else exit_status.FAILED
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a reader that went away can still be met
     except BrokenPipeError:
-        _drop_output()
-        return exit_codes.FAILED
+        # Standard output points nowhere from now on, so that the interpreter's last flush does not fail again.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exit_status.FAILED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last border: a user never meets a traceback
-        return report_failure(error, with_traceback=wants_traceback(flag="--traceback" in arguments))
+        return report_failure(error, with_traceback="--traceback" in arguments)
     return status
-
-
-def _status_of(stop: SystemExit) -> int:
-    if stop.code is None:
-        return exit_codes.OK
-    return stop.code if isinstance(stop.code, int) else exit_codes.FAILED
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -61,16 +58,16 @@ def _dispatch(arguments: list[str]) -> int:
 
     if not arguments:
         print_message(_help(default_registry()))
-        return exit_codes.USAGE
+        return exit_status.USAGE
     first, *rest = arguments
     if first in ("-V", "--version"):
         print_data(f"curator {curator_core.__version__}")
-        return exit_codes.OK
+        return exit_status.OK
     registry = default_registry()
     _warn_about_plugins(registry)
     if first in ("-h", "--help", "help"):
         print_data(_help(registry))
-        return exit_codes.OK
+        return exit_status.OK
     if first.startswith("-"):
         raise ConfigError(f"unknown option {first!r} before the command", fix="see curator --help")
     command = find_command(first, registry)
@@ -79,7 +76,8 @@ def _dispatch(arguments: list[str]) -> int:
     module.add_arguments(parser)
     parser.add_argument("--traceback", action="store_true", help=f"show tracebacks (also {TRACEBACK_VARIABLE}=1)")
     parser.set_defaults(arguments=arguments)  # for commands that tell how to call them again
-    return module.run(parser.parse_args(rest)) or exit_codes.OK
+    status: int | None = module.run(parser.parse_args(rest))
+    return status or exit_status.OK
 
 
 def _help(registry: Registry) -> str:
@@ -112,11 +110,3 @@ def _survive_any_text() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _drop_output() -> None:
-    """Point standard output nowhere, so that the interpreter's last flush does not fail again."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):
-        return

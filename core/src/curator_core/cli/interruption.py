@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli import exit_codes
+from curator_core.cli import exit_status
 from curator_core.cli.terminal import print_message
 from curator_core.values.redaction import MASK, redact
 
@@ -34,7 +34,7 @@ class Interruption:
     @property
     def exit_code(self) -> int:
         """What the exit status says about it."""
-        return exit_codes.TERMINATED if self.number == signal.SIGTERM else exit_codes.INTERRUPTED
+        return exit_status.TERMINATED if self.number == signal.SIGTERM else exit_status.INTERRUPTED
 
 
 @contextmanager

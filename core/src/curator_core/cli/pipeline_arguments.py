@@ -1,48 +1,40 @@
-"""Arguments that every command on a pipeline file takes."""
+"""Arguments that several commands take, and the pipeline file that they name."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     from curator_core.pipelines.pipeline_file import LoadedPipeline
 
-__all__ = ["add_inputs_argument", "add_json_argument", "add_pipeline_arguments", "load", "positive"]
+__all__ = ["add_shared", "load", "positive"]
 
 
-def add_pipeline_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the file and its variables."""
-    parser.add_argument("pipeline", metavar="P.yaml", help="pipeline file")
-    add_set_argument(parser)
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "action": {"nargs": "?", "choices": ("list", "show"), "default": "list", "help": "what to do (default: list)"},
+    "pipeline": {"metavar": "P.yaml", "help": "pipeline file"},
+    "--set": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "dest": "variables",
+        "help": "value for ${NAME} in the file; may be repeated",
+    },
+    "--no-inputs": {
+        "action": "store_true",
+        "help": "touch no file or address that the pipeline names; for a file you do not trust",
+    },
+    "--json": {"action": "store_true", "help": "print JSON"},
+}
 
 
-def add_set_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--set``."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        dest="variables",
-        help="value for ${NAME} in the file; may be repeated",
-    )
-
-
-def add_inputs_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--no-inputs``."""
-    parser.add_argument(
-        "--no-inputs",
-        action="store_true",
-        help="touch no file or address that the pipeline names; for a file you do not trust",
-    )
-
-
-def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare arguments that several commands take, by name."""
+    for name in names:
+        parser.add_argument(name, **_ARGUMENTS[name])
 
 
 def positive(text: str) -> int:

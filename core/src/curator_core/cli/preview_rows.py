@@ -19,16 +19,15 @@ from curator_core.values.errors import PipelineError
 from curator_core.values.redaction import redact
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Iterable
 
     from curator_core.authoring.stage import ProcessingStage
-    from curator_core.plan.plan import PlannedStage
+    from curator_core.authoring.tasks import Task
 
 __all__ = ["CellChange", "DroppedRow", "Preview", "StagePreview", "preview_plan"]
 
 Key = tuple[Any, Any, int]
 """Identity of a row: its file, its place there, and a count for rows that were made several of."""
-_PROVENANCE = (SOURCE_COLUMN, ROW_COLUMN)
 
 
 @dataclass(frozen=True)
@@ -53,29 +52,17 @@ class DroppedRow:
 
 @dataclass(frozen=True)
 class StagePreview:
-    """What one stage did.
-
-    Args:
-        stage: Its name.
-        rows_in: Rows it got.
-        rows_out: Rows it made.
-        added: Columns it added.
-        removed: Columns it removed.
-        changes: Cells it changed or added, in rows that came through.
-        dropped: Rows that did not come through.
-        problems: Records it refused, or the exception that ended the preview.
-        note: Why it was not run, where it was not.
-    """
+    """What one stage did to the rows, their columns and their cells."""
 
     stage: str
     rows_in: int = 0
     rows_out: int = 0
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    changes: tuple[CellChange, ...] = ()
+    changes: tuple[CellChange, ...] = ()  # in rows that came through
     dropped: tuple[DroppedRow, ...] = ()
-    problems: tuple[str, ...] = ()
-    note: str = ""
+    problems: tuple[str, ...] = ()  # records it refused, or the exception that ended the preview
+    note: str = ""  # why it was not run, where it was not
 
 
 @dataclass
@@ -103,12 +90,11 @@ def preview_plan(plan: Plan, *, rows: int) -> Preview:
         )
     state = RunState()
     reading = Plan(plan.pipeline, plan.stages[: first + 1])
-    batches = list(stream_plan(reading, LocalExecutor(limit=rows), state=state))
-    preview = Preview(plan.stages[first].stage.name)
+    batches = _with_identity(stream_plan(reading, LocalExecutor(limit=rows), state=state))
+    read = _rows(batches)
+    numbers = {key: number for number, key in enumerate(read, start=1)}
+    preview = Preview(plan.stages[first].stage.name, list(read.values()))
     preview.problems = [f"{record.where}: {record.message}" for record in state.quarantined]
-    tables = [each for each in _with_identity(batches) if isinstance(each, TableBatch)]
-    numbers = {key: number for number, key in enumerate(_keys(tables), start=1)}
-    preview.rows = _visible_rows(tables)
     for position, planned in enumerate(plan.stages[first + 1 :], start=first + 1):
         if is_known(planned.output_type) and not is_table(planned.output_type):
             later = [each.stage.name for each in plan.stages[position:]]
@@ -117,19 +103,17 @@ def preview_plan(plan: Plan, *, rows: int) -> Preview:
         if planned.stage.writes_files:
             preview.stages.append(StagePreview(planned.stage.name, note="not run in a preview"))
             continue
-        step, tables = _run_stage(planned, tables, numbers)
+        step, batches = _run_stage(planned.stage, batches, numbers)
         preview.stages.append(step)
-        if not tables:
+        if not batches:
             break
-    shown = zip(_keys(tables), _visible_rows(tables), strict=True)
-    preview.result = [(numbers.get(key, 0), values) for key, values in shown]
+    preview.result = [(numbers.get(key, 0), values) for key, values in _rows(batches).items()]
     return preview
 
 
 def _run_stage(
-    planned: PlannedStage, batches: list[TableBatch], numbers: dict[Key, int]
+    stage: ProcessingStage[Any, Any], batches: list[TableBatch], numbers: dict[Key, int]
 ) -> tuple[StagePreview, list[TableBatch]]:
-    stage = planned.stage
     if "save_dropped" in stage.options:
         stage = stage.with_(save_dropped=True)
     recording = Recording()
@@ -146,8 +130,9 @@ def _run_stage(
     finally:
         runner.teardown()
     problems += [bad.message for bad in recording.bad_records]
-    shown = tuple(map(redact, problems))
-    return _compare(stage.name, batches, outputs, recording.dropped_rows, numbers, shown), outputs
+    dropped = [TableBatch(data=table) for table in recording.dropped_rows]
+    reasons = {key: (row["_reason"], row["_score"]) for key, row in _rows(dropped).items()}
+    return _compare(stage.name, batches, outputs, reasons, numbers, tuple(map(redact, problems))), outputs
 
 
 def _process(stage: ProcessingStage[Any, Any], batch: TableBatch) -> list[TableBatch]:
@@ -162,14 +147,12 @@ def _compare(
     name: str,
     before: list[TableBatch],
     after: list[TableBatch],
-    dropped_tables: list[pa.Table],
+    reasons: dict[Key, tuple[str, Any]],
     numbers: dict[Key, int],
     problems: tuple[str, ...],
 ) -> StagePreview:
-    old = dict(zip(_keys(before), _visible_rows(before), strict=True))
-    new = dict(zip(_keys(after), _visible_rows(after), strict=True))
-    reasons = _reasons(dropped_tables)
-    columns_before, columns_after = _columns(before), _columns(after) if after else _columns(before)
+    old, new = _rows(before), _rows(after)
+    columns_before, columns_after = _columns(before), _columns(after or before)
     changes = [
         CellChange(numbers.get(key, 0), column, old[key].get(column), values.get(column))
         for key, values in new.items()
@@ -194,42 +177,32 @@ def _compare(
     )
 
 
-def _with_identity(batches: Sequence[Any]) -> Iterator[Any]:
-    """Give rows of readers that note no provenance a number, so that they can be followed."""
+def _with_identity(tasks: Iterable[Task[Any]]) -> list[TableBatch]:
+    """Return the tables; rows of readers that note no provenance get a number, so that they can be followed."""
+    batches: list[TableBatch] = []
     count = 0
-    for batch in batches:
-        if isinstance(batch, TableBatch) and ROW_COLUMN not in batch.columns:
-            yield batch.with_column(ROW_COLUMN, list(range(count, count + batch.num_rows)))
-            count += batch.num_rows
-        else:
-            yield batch
+    for task in tasks:
+        if isinstance(task, TableBatch) and ROW_COLUMN in task.columns:
+            batches.append(task)
+        elif isinstance(task, TableBatch):
+            batches.append(task.with_column(ROW_COLUMN, list(range(count, count + task.num_rows))))
+            count += task.num_rows
+    return batches
 
 
-def _keys(batches: list[TableBatch]) -> list[Key]:
+def _rows(batches: list[TableBatch]) -> dict[Key, dict[str, Any]]:
+    """Return the rows by their identity, without the columns that are their identity."""
     seen: Counter[tuple[Any, Any]] = Counter()
-    keys: list[Key] = []
+    rows: dict[Key, dict[str, Any]] = {}
     for batch in batches:
-        for index in range(batch.num_rows):
-            source = batch.row_source(index)
-            keys.append((*source, seen[source]))
+        for row in batch.data.to_pylist():
+            source = row.pop(SOURCE_COLUMN, None), row.pop(ROW_COLUMN, None)
+            key = (*source, seen[source])
+            rows[key] = row
             seen[source] += 1
-    return keys
-
-
-def _visible_rows(batches: list[TableBatch]) -> list[dict[str, Any]]:
-    return [
-        {column: value for column, value in row.items() if column not in _PROVENANCE}
-        for batch in batches
-        for row in batch.data.to_pylist()
-    ]
+    return rows
 
 
 def _columns(batches: list[TableBatch]) -> list[str]:
     names = dict.fromkeys(column for batch in batches for column in batch.columns)
-    return [name for name in names if name not in _PROVENANCE]
-
-
-def _reasons(tables: list[pa.Table]) -> dict[Key, tuple[str, Any]]:
-    dropped = [TableBatch(data=table) for table in tables]
-    rows = [row for table in tables for row in table.to_pylist()]
-    return {key: (row["_reason"], row["_score"]) for key, row in zip(_keys(dropped), rows, strict=True)}
+    return [name for name in names if name not in (SOURCE_COLUMN, ROW_COLUMN)]

@@ -39,11 +39,7 @@ _STYLE = re.compile(rf"\x1b\[{_OURS}:(\d+)m")
 
 
 class TerminalWriter:
-    """A text stream that shows control characters as escapes; only our own styles get through.
-
-    Args:
-        stream: Where the text goes.
-    """
+    """A text stream that shows control characters as escapes; only our own styles get through."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -27,21 +27,13 @@ _BARE_ENTRY = re.compile(r"^\s*-\s+([\w.]+)\s*(?:#.*)?$")
 
 @dataclass
 class Document:
-    """The values of a file, and the line each stands on.
-
-    Args:
-        source: Name of the file, for messages.
-        data: The values.
-        lines: Line of every value by its path.
-        problems: What is wrong so far.
-        unreadable: Paths of values that could not be read; complaints about what stands in for them would mislead.
-    """
+    """The values of a file, the line each stands on, and what is wrong so far."""
 
     source: str
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    unreadable: set[Path] = field(default_factory=set)
+    unreadable: set[Path] = field(default_factory=set)  # complaints about what stands in for these would mislead
 
     def line(self, path: Path) -> int | None:
         """Return the line of a value, or of the nearest value around it."""
@@ -49,9 +41,9 @@ class Document:
             path = path[:-1]
         return self.lines.get(path)
 
-    def complain(self, path: Path, what: str, *, where: str | None = None) -> None:
+    def complain(self, path: Path, what: str, *, where: str | None = None, line: int | None = None) -> None:
         """Note a problem at a place."""
-        self.problems.append(Problem(what, render_path(path) if where is None else where, self.line(path)))
+        self.problems.append(Problem(what, render_path(path) if where is None else where, line or self.line(path)))
 
     def raise_problems(self) -> None:
         """Raise what was noted, if anything."""
@@ -131,24 +123,20 @@ class _Reader:
             if not isinstance(key_node, yaml.ScalarNode):
                 self._document.complain(path, "a key must be a single word or number, not a list or a mapping")
                 continue
-            key = self._key(key_node, path)
+            try:
+                key = scalar_value(key_node.value, key_node.tag)
+            except ValueError:
+                self._refuse_tag(key_node, path)
+                key = None
+            line = key_node.start_mark.line + 1
             child = (*path, key if isinstance(key, (str, int)) else str(key))
             if key in result:
-                first = self._document.line(child)
-                line = key_node.start_mark.line + 1
-                self._document.problems.append(
-                    Problem(f"key {key!r} is given twice (first on line {first})", render_path(child), line)
-                )
+                what = f"key {key!r} is given twice (first on line {self._document.line(child)})"
+                self._document.complain(child, what, line=line)
                 continue
-            self._document.lines[child] = key_node.start_mark.line + 1
+            self._document.lines[child] = line
             result[key] = self.value(value_node, child)
         return result
-
-    def _key(self, node: yaml.ScalarNode, path: Path) -> Any:
-        try:
-            return scalar_value(node.value, node.tag)
-        except ValueError:
-            return self._refuse_tag(node, path)
 
     def _scalar(self, node: yaml.ScalarNode, path: Path) -> Any:
         text: str = node.value
@@ -171,5 +159,5 @@ class _Reader:
     def _refuse_tag(self, node: yaml.Node, path: Path) -> None:
         name = node.tag.replace("tag:yaml.org,2002:", "!!")
         what = f"the tag {name!r} is not allowed here: pipeline files hold plain values only"
-        self._document.problems.append(Problem(what, render_path(path), node.start_mark.line + 1))
+        self._document.complain(path, what, line=node.start_mark.line + 1)
         self._document.unreadable.add(path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.parameters.params import construct
 from curator_core.parameters.problems import render_path
-from curator_core.values.errors import ConfigError, UnknownNameError
+from curator_core.values.errors import ConfigError
 from curator_core.values.specs import ExecutorSpec
 
 if TYPE_CHECKING:
@@ -43,11 +43,7 @@ def executor_class(name: str, registry: Registry) -> type:
     Raises:
         UnknownNameError: There is no such executor.
     """
-    try:
-        cls: type = registry.find(ExecutorSpec, name).load()
-    except UnknownNameError as error:
-        known = short_names(registry)
-        raise UnknownNameError("executor", name, known, fix=f"known: {', '.join(known)}") from error
+    cls: type = registry.find(ExecutorSpec, name).load()
     return cls
 
 

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 from curator_core.authoring.filter import Filter
 from curator_core.authoring.stage import ProcessingStage
 from curator_core.config.executors import short_names
-from curator_core.config.file_reader import FILE_VERSION
-from curator_core.parameters.docstrings import summary_line
+from curator_core.config.loader import FILE_VERSION
 from curator_core.parameters.params import option_type
-from curator_core.parameters.signature import REQUIRED, accepts_any_parameter, parameters_of
+from curator_core.parameters.signature import REQUIRED, accepts_any_parameter, parameters_of, summary_line
 from curator_core.parameters.validation import adapter_for
 from curator_core.values.errors import CuratorError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from curator_core.parameters.signature import Parameter
     from curator_core.registry import Registry
@@ -35,13 +34,10 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
     from curator_core.registry import default_registry
 
     registry = registry or default_registry()
-    definitions: dict[str, Any] = {
-        "variable": {"type": "string", "pattern": r"\$\{", "description": "A value from --set or the environment."}
-    }
     stages: dict[str, Any] = {}
     bare: list[str] = []
     left_out: list[str] = []
-    options: dict[str, Any] = dict(_options(ProcessingStage)) | dict(_options(Filter))
+    options = _options(ProcessingStage) | _options(Filter)
     for name, registered in registry.stages.items():
         try:
             target = registry.stage_target(name)
@@ -49,8 +45,9 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
             left_out.append(f"{name}: {error.message}")
             continue
         cls = target if isinstance(target, type) else type(target)
-        options |= dict(_options(cls))
-        stages[name] = _stage_schema(cls, is_class=isinstance(target, type))
+        options |= _options(cls)
+        # One that is made of a function has no parameters.
+        stages[name] = _parameters_schema(cls) if isinstance(target, type) else _object({})
         stages[name]["description"] = registered.spec.summary or summary_line(cls.__doc__)
         if not stages[name].get("required"):
             bare.append(name)
@@ -62,7 +59,8 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
     schema = _file_schema(
         _stages_schema(stages, bare, options), _workflow_schema(registry), _executor_schemas(registry)
     )
-    schema["$defs"] = definitions | _lift_definitions(schema)
+    variable = {"type": "string", "pattern": r"\$\{", "description": "A value from --set or the environment."}
+    schema["$defs"] = {"variable": variable} | _lift_definitions(schema)
     if left_out:
         schema["$comment"] = "left out: " + "; ".join(left_out)
     return schema
@@ -70,13 +68,8 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
 
 def _stages_schema(stages: Mapping[str, Any], bare: list[str], options: Mapping[str, Any]) -> dict[str, Any]:
     # One object with every stage as a property completes better in editors than one alternative per stage.
-    entry = {
-        "type": "object",
-        "properties": {**stages, "with": _object({**options}, description="Options of the stage.")},
-        "additionalProperties": False,
-        "minProperties": 1,
-        "maxProperties": 2,
-    }
+    entry = _object({**stages, "with": _object({**options}, description="Options of the stage.")})
+    entry |= {"minProperties": 1, "maxProperties": 2}
     return {
         "type": "array",
         "minItems": 1,
@@ -120,12 +113,6 @@ def _workflow_schema(registry: Registry) -> dict[str, Any]:
     return {**_object(schemas, description="A whole job, instead of stages."), "minProperties": 1, "maxProperties": 1}
 
 
-def _stage_schema(cls: type, *, is_class: bool) -> dict[str, Any]:
-    if not is_class:  # made of a function: no parameters
-        return _object({})
-    return _parameters_schema(cls)
-
-
 def _parameters_schema(cls: type) -> dict[str, Any]:
     parameters = parameters_of(cls)
     schema = _object(
@@ -145,9 +132,8 @@ def _parameter_schema(parameter: Parameter) -> dict[str, Any]:
     return schema
 
 
-def _options(cls: type[ProcessingStage[Any, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for option in cls.options:
-        yield option, _or_variable(_type_schema(option_type(cls, option)))
+def _options(cls: type[ProcessingStage[Any, Any]]) -> dict[str, Any]:
+    return {option: _or_variable(_type_schema(option_type(cls, option))) for option in cls.options}
 
 
 def _executor_schemas(registry: Registry) -> list[dict[str, Any]]:
@@ -177,10 +163,8 @@ def _type_schema(annotation: Any) -> dict[str, Any]:
         around = adapter_for(annotation).json_schema(mode="validation")
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUndefinedAnnotation):
         return {}
-    schema: dict[str, Any] = dict(around["prefixItems"][0])
-    if "$defs" in around:
-        schema["$defs"] = around["$defs"]
-    return schema
+    definitions = {"$defs": around["$defs"]} if "$defs" in around else {}
+    return {**around["prefixItems"][0], **definitions}
 
 
 def _lift_definitions(schema: Any) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from curator_core.values.errors import ConfigError, CuratorError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curator_core.parameters.problems import Path
 
 __all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "parameter_values"]
 
@@ -63,10 +62,11 @@ def build_stage(
     target = cls if isinstance(cls, type) else type(cls)
     changes, option_faults = check_options(target, options or {})
     faults = [*faults, *(Fault(("with", *fault.path), fault.what) for fault in option_faults)]
-    if faults or stage is None:
-        raise ConfigError("\n".join(_line(name, fault.path, fault.what) for fault in faults))
-    assert isinstance(stage, ProcessingStage)
-    return stage.with_(**changes) if changes else stage
+    if faults:
+        lines = (f"{'.'.join(filter(None, (name, render_path(fault.path))))}: {fault.what}" for fault in faults)
+        raise ConfigError("\n".join(lines))
+    made: AnyStage = stage.with_(**changes) if changes else stage
+    return made
 
 
 def construct(cls: type | AnyStage, params: Mapping[str, Any]) -> tuple[Any, list[Fault]]:
@@ -178,8 +178,3 @@ def _same(value: Any, default: Any) -> bool:
 def _known_names(name: object, known: typing.Iterable[str]) -> str:
     names = list(known)
     return did_you_mean(name, names) or (f"; known: {', '.join(names)}" if names else "; there are none")
-
-
-def _line(name: str, path: Path, what: str) -> str:
-    place = f"{name}.{render_path(path)}" if path else name
-    return f"{place}: {what}"

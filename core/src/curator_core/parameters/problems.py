@@ -20,30 +20,19 @@ Path = tuple["str | int", ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong inside a value, before it is known in which file the value stands.
+    """Something wrong inside a value, before it is known in which file the value stands."""
 
-    Args:
-        path: Where, from the top of the value.
-        what: What is wrong.
-    """
-
-    path: Path
+    path: Path  # from the top of the value
     what: str
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong in a file.
-
-    Args:
-        what: What is wrong, with a hint where there is one.
-        where: The place by name, such as ``stages[2] text.word_count.min_words``.
-        line: The line, counted from one.
-    """
+    """Something wrong in a file."""
 
     what: str
-    where: str = ""
-    line: int | None = None
+    where: str = ""  # such as stages[2] text.word_count.min_words
+    line: int | None = None  # counted from one
 
     def render(self, source: str) -> str:
         """Return the problem on one line, as compilers write them."""

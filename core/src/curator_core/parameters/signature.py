@@ -5,36 +5,40 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import sys
 import types
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from curator_core.parameters.docstrings import argument_texts
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["REQUIRED", "Parameter", "accepts_any_parameter", "attribute_type", "parameters_of", "type_text"]
+__all__ = [
+    "REQUIRED",
+    "Parameter",
+    "accepts_any_parameter",
+    "argument_texts",
+    "attribute_type",
+    "parameters_of",
+    "plain_text",
+    "summary_line",
+    "type_text",
+]
 
 REQUIRED: Any = inspect.Parameter.empty
 """Stands for the default of a parameter that has none."""
+_SECTION = re.compile(r"^(?:Args|Arguments|Attributes|Parameters):\s*$")
+_ENTRY = re.compile(r"^(?P<indent>\s+)(?P<name>\*{0,2}\w+)\s*(?:\([^)]*\))?:\s*(?P<text>.*)$")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a constructor.
+    """One parameter of a constructor, with what the docstring says about it."""
 
-    Args:
-        name: Its name, which is also the name of the attribute that keeps it.
-        annotation: Its type; ``Any`` where there is none, or none that can be resolved at run time.
-        default: Its default, or :data:`REQUIRED`.
-        description: What the docstring says about it.
-    """
-
-    name: str
-    annotation: Any
+    name: str  # also that of the attribute that keeps it
+    annotation: Any  # Any where there is none, or none that can be resolved at run time
     default: Any = REQUIRED
     description: str = ""
 
@@ -73,7 +77,8 @@ def attribute_type(cls: type, name: str) -> Any:
     for owner in cls.__mro__:
         annotations = inspect.get_annotations(owner)
         if name in annotations:
-            return _resolve(annotations[name], _namespace(owner), dict(vars(owner)))
+            module_names = getattr(sys.modules.get(owner.__module__), "__dict__", {})
+            return _resolve(annotations[name], module_names, dict(vars(owner)))
     return Any
 
 
@@ -103,6 +108,53 @@ def type_text(annotation: Any) -> str:  # noqa: PLR0911 - one line per kind of t
     return getattr(annotation, "__name__", str(annotation))
 
 
+def summary_line(docstring: str | None) -> str:
+    """Return the first line of a docstring, or nothing."""
+    return inspect.cleandoc(docstring).partition("\n")[0].strip() if docstring else ""
+
+
+def argument_texts(docstring: str | None) -> dict[str, str]:
+    """Return the description of every argument in the ``Args`` section, each on one line.
+
+    >>> argument_texts('''Do it.
+    ...
+    ...     Args:
+    ...         depth: How deep,
+    ...             in metres.
+    ... ''')
+    {'depth': 'How deep, in metres.'}
+    """
+    texts: dict[str, list[str]] = {}
+    entry_indent: str | None = None
+    current: list[str] | None = None
+    in_section = False
+    for line in inspect.cleandoc(docstring or "").splitlines():
+        if not line.strip():
+            continue
+        if not line[0].isspace():
+            in_section, entry_indent, current = bool(_SECTION.match(line)), None, None
+            continue
+        if not in_section:
+            continue
+        entry = _ENTRY.match(line)
+        if entry and entry["indent"] == (entry_indent or entry["indent"]):
+            entry_indent = entry["indent"]
+            current = texts.setdefault(entry["name"].lstrip("*"), [])
+            current.append(entry["text"])
+        elif current is not None:
+            current.append(line.strip())
+    return {name: plain_text(" ".join(part for part in parts if part)) for name, parts in texts.items()}
+
+
+def plain_text(text: str) -> str:
+    """Return text without the markup that is noise outside of generated documentation.
+
+    >>> plain_text("Compress with ``gz`` or :class:`Zstandard`.")
+    'Compress with gz or Zstandard.'
+    """
+    return re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("``", "")
+
+
 def _constructor_parameters(cls: type) -> list[inspect.Parameter]:
     constructor = cls.__init__  # type: ignore[misc]
     if constructor is object.__init__:
@@ -130,11 +182,6 @@ def _resolve(annotation: Any, global_names: dict[str, Any], local_names: dict[st
     if isinstance(resolved, dataclasses.InitVar):
         return resolved.type
     return resolved
-
-
-def _namespace(cls: type) -> dict[str, Any]:
-    module = sys.modules.get(cls.__module__)
-    return dict(vars(module)) if module is not None else {}
 
 
 def _descriptions(cls: type) -> dict[str, str]:

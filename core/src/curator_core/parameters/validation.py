@@ -41,18 +41,16 @@ def adapter_for(annotation: Any) -> TypeAdapter[Any]:
     dataclass.
     """
     try:
-        return _cached_adapter(annotation)
+        return _adapter(annotation)
     except TypeError:  # an annotation that cannot be hashed
-        return _make_adapter(annotation)
+        return _adapter.__wrapped__(annotation)
 
 
-def _make_adapter(annotation: Any) -> TypeAdapter[Any]:
+@functools.lru_cache(maxsize=4096)
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(tuple[annotation], config=ConfigDict(extra="forbid", arbitrary_types_allowed=True))
-
-
-_cached_adapter = functools.lru_cache(maxsize=4096)(_make_adapter)
 
 
 def check_value(value: Any, annotation: Any) -> tuple[Any, list[Fault]]:

@@ -186,11 +186,10 @@ class Pipeline:
             ConfigError: Lists everything that is wrong with the file, each with its line.
             PipelineError: The file has a workflow or steps instead of stages.
         """
-        from curator_core.config.description import StagesDescription
-        from curator_core.config.loader import read_pipeline_file
+        from curator_core.config.loader import JobDescription, read_pipeline_file
 
         file = read_pipeline_file(source, variables, registry=registry or default_registry())
-        if not isinstance(file.job, StagesDescription):
+        if not isinstance(file.job, JobDescription) or file.job.workflow is not None:
             raise PipelineError(f"{file.path or '<text>'} is a workflow", fix="curator run takes it")
         pipeline = cls(file.name, file.description, file.job.stages, registry=registry)
         pipeline.references = file.references

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from curator_core.config.description import StagesDescription
-from curator_core.config.loader import read_pipeline_file
+from curator_core.config.loader import JobDescription, read_pipeline_file
 from curator_core.parameters.problems import Problem
 from curator_core.pipelines.pipeline import Pipeline
 from curator_core.pipelines.workflow import Workflow, WorkflowStep
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Mapping
 
-    from curator_core.config.description import FileDescription, WorkflowDescription
+    from curator_core.config.loader import FileDescription
     from curator_core.plan.plan import Plan
     from curator_core.registry import Registry
 
@@ -110,47 +109,29 @@ def load_pipeline(
         ConfigError: Lists everything that is wrong, each with its line.
     """
     registry = registry or default_registry()
-    return _Loader(read_pipeline_file(source, variables, registry=registry), registry).load()
+    file = read_pipeline_file(source, variables, registry=registry)
+    if isinstance(file.job, tuple):
+        parts = [_load(job, file, registry) for job in file.job]
+        steps = [
+            WorkflowStep(each.pipeline.name, each.pipeline if each.workflow is None else each.workflow)
+            for each in parts
+        ]
+        loaded = _load(JobDescription(file.name, workflow=Workflow(file.name, steps)), file, registry)
+        loaded = replace(loaded, steps=tuple(each for each in parts if each.workflow is None))
+    else:
+        assert file.job is not None  # a file with problems has raised them
+        loaded = _load(file.job, file, registry)
+    loaded.pipeline.description = file.description
+    return replace(loaded, executor_name=file.executor_name, executor_options=file.executor_options)
 
 
-class _Loader:
-    """Makes pipelines and workflows of what a file describes."""
-
-    def __init__(self, file: FileDescription, registry: Registry) -> None:
-        self._file = file
-        self._registry = registry
-
-    def load(self) -> LoadedPipeline:
-        file, job = self._file, self._file.job
-        workflow: Workflow | None = None
-        steps: tuple[LoadedPipeline, ...] = ()
-        stages = job if isinstance(job, StagesDescription) else StagesDescription(file.name, (), {})
-        if isinstance(job, tuple):
-            loaded = [self._step(each) for each in job]
-            workflow = Workflow(file.name, [step for step, _ in loaded])
-            steps = tuple(each for _, each in loaded if each is not None)
-        elif job is not None and not isinstance(job, StagesDescription):
-            workflow = self._workflow(job)
-        pipeline = self._pipeline(stages, file.description)
-        return LoadedPipeline(
-            pipeline, file.executor_name, file.executor_options, file.path, stages.lines, workflow, steps
-        )
-
-    def _step(self, job: StagesDescription | WorkflowDescription) -> tuple[WorkflowStep, LoadedPipeline | None]:
-        if not isinstance(job, StagesDescription):
-            return WorkflowStep(job.name, self._workflow(job)), None
-        pipeline = self._pipeline(job)
-        return WorkflowStep(job.name, pipeline), LoadedPipeline(pipeline, path=self._file.path, stage_lines=job.lines)
-
-    def _pipeline(self, stages: StagesDescription, description: str = "") -> Pipeline:
-        pipeline = Pipeline(stages.name, description, stages.stages, registry=self._registry)
-        pipeline.references = self._file.references
-        return pipeline
-
-    def _workflow(self, job: WorkflowDescription) -> Workflow:
-        if isinstance(job.workflow, Workflow):
-            return job.workflow
+def _load(job: JobDescription, file: FileDescription, registry: Registry) -> LoadedPipeline:
+    """Make the pipeline or the workflow of a file, or of one of its steps."""
+    if not isinstance(job.workflow, Workflow | None):
         raise ConfigError(
-            f"{self._file.path or '<text>'}: the workflow of {job.name!r} is a {type(job.workflow).__name__}",
+            f"{file.path or '<text>'}: the workflow of {job.name!r} is a {type(job.workflow).__name__}",
             fix="report this to the author of its plugin: a workflow is a subclass of curator_core.Workflow",
         )
+    pipeline = Pipeline(job.name, stages=job.stages, registry=registry)
+    pipeline.references = file.references
+    return LoadedPipeline(pipeline, path=file.path, stage_lines=job.lines, workflow=job.workflow)

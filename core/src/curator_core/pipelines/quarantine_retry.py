@@ -6,6 +6,7 @@ from collections import defaultdict
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,36 +188,28 @@ def _of_stage_today(record: QuarantineRecord, stages: Sequence[str], registry: R
     return record if record.stage in stages else replace(record, stage=registry.canonical_name(record.stage))
 
 
+@dataclass
 class _Attempt:
     """One retry: runs parts of the plan in a run directory of its own."""
 
-    def __init__(
-        self,
-        folder: QuarantineFolder,
-        plan: Plan,
-        executor: Executor,
-        result: RetryResult,
-        initial_tasks: Iterable[Task[Any]] | None,
-    ) -> None:
-        self._folder = folder
-        self._plan = plan
-        self._executor = executor
-        self._result = result
-        self._initial_tasks = initial_tasks
-        self._own_dir = folder.retry
-        self._seen: set[str] = set()
+    folder: QuarantineFolder
+    plan: Plan
+    executor: Executor
+    result: RetryResult
+    initial_tasks: Iterable[Task[Any]] | None
+    seen: set[str] = field(default_factory=set)  # ids of failures that were told of
 
     def from_stage(
         self, index: int, records: Sequence[QuarantineRecord]
     ) -> tuple[list[QuarantineRecord], list[QuarantineRecord], dict[str, list[str]]]:
         """Give kept tasks to the stage of an index; return the records, what failed again, and files by task."""
         retried, tasks = [], NumberedTasks()
-        task_type = _task_type(self._plan.stages, index)
+        task_type = _task_type(self.plan.stages, index)
         for record in records:
             try:
-                tasks.append(self._folder.load_payload(record, task_type=task_type))
+                tasks.append(self.folder.load_payload(record, task_type=task_type))
             except DataError as error:  # noqa: PERF203 - one damaged file must not keep the others from being retried
-                self._result.order.impossible[record.record_id] = error.message
+                self.result.order.impossible[record.record_id] = error.message
             else:
                 retried.append(record)
         files: dict[str, list[str]] = defaultdict(list)
@@ -231,44 +224,39 @@ class _Attempt:
         Returns:
             The records of those found, what failed again, and files that were there before and were not made again.
         """
-        wanted = self._result.order.sources
+        wanted = self.result.order.sources
         count, sources = self._sources(wanted)
         found = {task.task_id for task in sources}
         for source in wanted.keys() - found:
             reason = "its source is not listed any more: the input has changed or is gone; run the pipeline again"
-            self._result.order.impossible |= {record.record_id: reason for record in wanted[source]}
-        before = {path for planned in self._plan.stages for path in _files_of(planned.stage, found)}
+            self.result.order.impossible |= {record.record_id: reason for record in wanted[source]}
+        before = {path for planned in self.plan.stages for path in _files_of(planned.stage, found)}
         made = {path for task in self._outputs(count, sources) for path in getattr(task, "paths", ())}
         return [each for source in found for each in wanted[source]], self._new_failures(), before - made
 
     def _outputs(self, first_stage: int, tasks: NumberedTasks) -> Iterator[Task[Any]]:
         if not tasks:
             return
-        plan = Plan(self._plan.pipeline, self._plan.stages[first_stage:])
-        for output in stream_plan(plan, self._executor, state=RunState(self._own_dir), initial_tasks=tasks):
-            self._result.outputs.append(output)
+        plan = Plan(self.plan.pipeline, self.plan.stages[first_stage:])
+        for output in stream_plan(plan, self.executor, state=RunState(self.folder.retry), initial_tasks=tasks):
+            self.result.outputs.append(output)
             yield output
 
     def _new_failures(self) -> list[QuarantineRecord]:
-        found = [
-            record
-            for record_id, record in QuarantineFolder(self._own_dir).records().items()
-            if record_id not in self._seen
-        ]
-        self._seen.update(record.record_id for record in found)
+        records = QuarantineFolder(self.folder.retry).records()
+        found = [record for record_id, record in records.items() if record_id not in self.seen]
+        self.seen.update(records)
         return found
 
     def _sources(self, wanted: Iterable[str]) -> tuple[int, NumberedTasks]:
         """List the source tasks of the pipeline; return how many stages that took, and those that are wanted."""
-        count = 0
-        while count < len(self._plan.stages) and self._plan.stages[count].input_type is EmptyTask:
-            count += 1
-        if not count and self._initial_tasks is None:
+        makers = list(takewhile(lambda planned: planned.input_type is EmptyTask, self.plan.stages))
+        if not makers and self.initial_tasks is None:
             return 0, NumberedTasks()
-        tasks = self._initial_tasks if self._initial_tasks is not None else [EmptyTask()]
-        found = list_sources([planned.stage for planned in self._plan.stages[:count]], tasks)
+        tasks = self.initial_tasks if self.initial_tasks is not None else [EmptyTask()]
+        found = list_sources([planned.stage for planned in makers], tasks)
         names = set(wanted)
-        return count, NumberedTasks(task for task in found if task.task_id in names)
+        return len(makers), NumberedTasks(task for task in found if task.task_id in names)
 
 
 def _task_type(stages: Sequence[PlannedStage], index: int) -> type[Task[Any]]:

@@ -154,41 +154,32 @@ class Workflow:
             raise ConfigError(f"workflow {self.name!r} is continued from its run directory, and none is given")
         if run_dir is not None and not resume:
             forget_steps(Path(run_dir))
-        with executor.session() if executor is not None else nullcontext():
-            return self._run_steps(executor, run_dir, resume=resume, watch=watch or _nobody)
-
-    def _run_steps(
-        self,
-        executor: Executor | None,
-        run_dir: str | os.PathLike[str] | None,
-        *,
-        resume: Resume,
-        watch: Watch,
-    ) -> WorkflowResult:
+        watch = watch or (lambda *_: nullcontext())
         result = WorkflowResult(self.name)
-        for number, step in enumerate(self.plan_steps()):
-            if step.name in result.steps:
-                raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
-            started = time.monotonic()
-            folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
-            record = None if folder is None else StepRecord(folder)
-            is_settled = bool(resume) and result.was_finished
-            if record is not None and is_settled and record.exists:
-                value = record.read()
-                result.skipped.add(step.name)
-            else:
-                try:
-                    value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
-                except (ConfigError, PipelineError) as error:
-                    error.message += _missing_output(result)
-                    raise
-                if isinstance(step.action, Workflow) or isinstance(value, RunResult):
-                    if getattr(value, "was_finished", False):
-                        result.skipped.add(step.name)
-                elif record is not None:
-                    record.write(value)
-            result.steps[step.name] = value
-            result.seconds[step.name] = time.monotonic() - started
+        with executor.session() if executor is not None else nullcontext():
+            for number, step in enumerate(self.plan_steps()):
+                if step.name in result.steps:
+                    raise CuratorError(f"workflow {self.name!r} has two steps called {step.name!r}")
+                started = time.monotonic()
+                folder = None if run_dir is None else Path(run_dir) / f"{number:02d}-{step.name}"
+                record = None if folder is None else StepRecord(folder)
+                is_settled = bool(resume) and result.was_finished
+                if record is not None and is_settled and record.exists:
+                    value = record.read()
+                    result.skipped.add(step.name)
+                else:
+                    try:
+                        value = self._run_step(step, result, executor, folder, resume=resume, watch=watch)
+                    except (ConfigError, PipelineError) as error:
+                        error.message += _missing_output(result)
+                        raise
+                    if isinstance(step.action, Workflow) or isinstance(value, RunResult):
+                        if getattr(value, "was_finished", False):
+                            result.skipped.add(step.name)
+                    elif record is not None:
+                        record.write(value)
+                result.steps[step.name] = value
+                result.seconds[step.name] = time.monotonic() - started
         return result
 
     def _run_step(
@@ -203,49 +194,32 @@ class Workflow:
     ) -> Any:
         from curator_core.run.state import RunState
 
-        if isinstance(step.action, Workflow):
-            return step.action.run(executor, folder, resume=resume, watch=_inside(step.name, watch))
+        action = step.action
+        if isinstance(action, Workflow):
+            return action.run(
+                executor, folder, resume=resume, watch=lambda inner, state: watch(f"{step.name}: {inner}", state)
+            )
         state = RunState(folder)
         with watch(step.name, state):
-            return self._act(step, result, executor, state, resume=resume)
-
-    def _act(
-        self, step: WorkflowStep, result: WorkflowResult, executor: Executor | None, state: RunState, *, resume: Resume
-    ) -> Any:
-        action = step.action
-        if not isinstance(action, Pipeline):
-            assert not isinstance(action, Workflow)
-            try:
-                value = action(result)
-            except CuratorError:
-                raise
-            except Exception as error:
-                raise StageError(
-                    f"workflow {self.name!r}: step {step.name!r} failed: {type(error).__name__}: {error}"
-                ) from error
-            if not isinstance(value, Pipeline):
-                return value
-            action = value
-        outcome = action.run(executor, resume=resume, state=state)
-        if outcome.interrupted:
-            raise KeyboardInterrupt
-        return outcome
+            if not isinstance(action, Pipeline):
+                try:
+                    value = action(result)
+                except CuratorError:
+                    raise
+                except Exception as error:
+                    raise StageError(
+                        f"workflow {self.name!r}: step {step.name!r} failed: {type(error).__name__}: {error}"
+                    ) from error
+                if not isinstance(value, Pipeline):
+                    return value
+                action = value
+            outcome = action.run(executor, resume=resume, state=state)
+            if outcome.interrupted:
+                raise KeyboardInterrupt
+            return outcome
 
 
 def _missing_output(result: WorkflowResult) -> str:
     """Say which steps wrote nothing and why: the true cause where a later one finds no input."""
     losses = {name: loss_of_all(each) for name, each in result.steps.items() if isinstance(each, RunResult)}
     return "".join(f"; step {name!r} wrote nothing: {loss}" for name, loss in losses.items() if loss is not None)
-
-
-def _inside(outer: str, watch: Watch) -> Watch:
-    """Return what watches the steps of a workflow that is a step itself."""
-
-    def watch_inner(step: str, state: RunState) -> AbstractContextManager[object]:
-        return watch(f"{outer}: {step}", state)
-
-    return watch_inner
-
-
-def _nobody(step: str, state: RunState) -> AbstractContextManager[object]:  # noqa: ARG001 - the signature is the contract
-    return nullcontext()

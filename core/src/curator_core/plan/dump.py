@@ -13,8 +13,7 @@ import yaml
 
 from curator_core.authoring.function_stage import code_of
 from curator_core.parameters.params import parameter_values
-from curator_core.parameters.references import escape
-from curator_core.parameters.secret_values import without_secrets
+from curator_core.parameters.references import escape, without_secrets
 from curator_core.parameters.signature import parameters_of
 from curator_core.plan.yaml_dialect import PlainDumper
 from curator_core.values.errors import ConfigError, CuratorError

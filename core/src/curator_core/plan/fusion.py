@@ -20,11 +20,7 @@ __all__ = ["Step", "fuse", "makes_iterators"]
 
 @dataclass(frozen=True)
 class Step:
-    """Stages that run in one call.
-
-    Args:
-        stages: The stages, in order; at least one.
-    """
+    """Stages that run in one call, in order; at least one."""
 
     stages: tuple[PlannedStage, ...]
 
@@ -100,11 +96,8 @@ def makes_iterators(stage: ProcessingStage[Any, Any]) -> bool:
 
 
 def _may_be_fused(planned: PlannedStage) -> bool:
-    stage = planned.stage
+    stage, resources = planned.stage, planned.stage.resources
     sizes = (stage.num_workers(), stage.workers_per_node, stage.min_workers, stage.max_workers)
     sizes_itself = any(each is not None for each in sizes)
-    return stage.fuse and not sizes_itself and not _holds_something(stage.resources)
-
-
-def _holds_something(resources: Resources) -> bool:
-    return bool(resources.uses_gpu or resources.memory_gb or resources.custom)
+    holds_something = resources.uses_gpu or resources.memory_gb or resources.custom
+    return stage.fuse and not sizes_itself and not holds_something

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from curator_core.plan.plan import Plan, PlannedStage
 from curator_core.values.errors import CuratorError, PipelineError, UnknownNameError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curator_core.pipelines.pipeline import Pipeline
     from curator_core.registry import Registry
@@ -27,7 +28,13 @@ def build_plan(pipeline: Pipeline, *, check_inputs: bool = True) -> Plan:
     if not pipeline.stages:
         raise PipelineError(f"pipeline {pipeline.name!r} has no stages", fix="add one with add_stage()")
     stages = [part for stage in pipeline.stages for part in decompose(stage)]
-    _check_names(pipeline, stages)
+    for name, count in Counter(stage.name for stage in stages).items():
+        if count > 1:
+            raise PipelineError(
+                f"pipeline {pipeline.name!r} has more than one stage called {name!r}",
+                stage=name,
+                fix=f'name one of them: .with_(name="{name}_2"), in YAML `with: {{name: {name}_2}}`',
+            )
     for stage in stages:
         _check_stage(pipeline, stage)
     planned = _flow(pipeline, stages, check_inputs=check_inputs)
@@ -112,16 +119,6 @@ def _changed(part: ProcessingStage[Any, Any], values: Mapping[str, Any]) -> Proc
     return build_stage(type(part), part.name, params, part.overrides | options)
 
 
-def _check_names(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:
-    twice = [name for name, count in Counter(stage.name for stage in stages).items() if count > 1]
-    if twice:
-        raise PipelineError(
-            f"pipeline {pipeline.name!r} has more than one stage called {twice[0]!r}",
-            stage=twice[0],
-            fix=f'name one of them: .with_(name="{twice[0]}_2"), in YAML `with: {{name: {twice[0]}_2}}`',
-        )
-
-
 def _check_stage(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> None:
     where = f"pipeline {pipeline.name!r}: stage {stage.name!r}"
     kind = type(stage)
@@ -151,51 +148,42 @@ def _flow(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]], *, ch
     known = _Known()
     planned: list[PlannedStage] = []
     if check_inputs:
-        _check_own_output(pipeline, stages)
+        from curator_core.authoring.own_output import check_own_output
+
+        with _errors_of(f"pipeline {pipeline.name!r}"):
+            check_own_output(stages)
     for position, stage in enumerate(stages):
         taken, made = task_types(stage)
         reads = columns_of(stage.inputs())
         _check_types(pipeline, stage, taken, known)
         _check_columns(pipeline, stage, reads, known, later=stages[position + 1 :])
         # Every stage may check itself; only one that makes rows from something else knows all of their columns.
-        found = _preflight(pipeline, stage) if check_inputs else None
-        _check_new_columns(pipeline, stage, known)
-        columns = stage.columns_after(known.columns)
-        complete = known.complete
+        found: Sequence[str] | None = None
+        if check_inputs:
+            with _errors_of(f"pipeline {pipeline.name!r}: stage {stage.name!r}", stage):
+                found = stage.preflight()
+        with _errors_of(f"pipeline {pipeline.name!r}", stage):
+            stage.check_new_columns(known.columns)
+        adds = columns_of(stage.outputs())
+        columns, complete = stage.columns_after(known.columns), known.complete
         if found is not None:
-            columns, complete = frozenset(found) | frozenset(columns_of(stage.outputs())), True
+            columns, complete = frozenset(found) | frozenset(adds), True
         elif is_known(made) and not is_table(made):
             columns, complete = frozenset(), False
-        planned.append(
-            PlannedStage(
-                stage=stage,
-                input_type=taken,
-                output_type=made,
-                reads=tuple(reads),
-                adds=tuple(columns_of(stage.outputs())),
-                columns=tuple(sorted(columns)) if complete or columns else None,
-            )
-        )
+        shown = tuple(sorted(columns)) if complete or columns else None
+        planned.append(PlannedStage(stage, taken, made, tuple(reads), tuple(adds), shown))
         known = _Known(columns, complete, known.task_type if made is Any else made, stage.name)
     return planned
 
 
-def _check_own_output(pipeline: Pipeline, stages: Sequence[ProcessingStage[Any, Any]]) -> None:
-    from curator_core.authoring.own_output import check_own_output
-
+@contextmanager
+def _errors_of(what: str, stage: ProcessingStage[Any, Any] | None = None) -> Iterator[None]:
+    """Say of which pipeline and stage an error is."""
     try:
-        check_own_output(stages)
+        yield
     except CuratorError as error:
-        raise PipelineError(f"pipeline {pipeline.name!r}: {error.message}", fix=error.fix) from error
-
-
-def _preflight(pipeline: Pipeline, stage: ProcessingStage[Any, Any]) -> Sequence[str] | None:
-    """Let a stage check itself; say which stage it was that is not content."""
-    try:
-        return stage.preflight()
-    except CuratorError as error:
-        message = f"pipeline {pipeline.name!r}: stage {stage.name!r}: {error.message}"
-        raise PipelineError(message, stage=stage.name, fix=error.fix) from error
+        name = None if stage is None else stage.name
+        raise PipelineError(f"{what}: {error.message}", stage=name, fix=error.fix) from error
 
 
 def _check_types(pipeline: Pipeline, stage: ProcessingStage[Any, Any], taken: Any, known: _Known) -> None:
@@ -233,13 +221,6 @@ def _check_columns(
         stage=stage.name,
         fix=_fix_for(column, later, pipeline.registry),
     )
-
-
-def _check_new_columns(pipeline: Pipeline, stage: ProcessingStage[Any, Any], known: _Known) -> None:
-    try:
-        stage.check_new_columns(known.columns)
-    except CuratorError as error:
-        raise PipelineError(f"pipeline {pipeline.name!r}: {error.message}", stage=stage.name, fix=error.fix) from error
 
 
 def _fix_for(column: str, later: Sequence[ProcessingStage[Any, Any]], registry: Registry) -> str:

@@ -6,16 +6,12 @@ Listing imports the light plugin modules only. What a spec names is imported whe
 from __future__ import annotations
 
 from curator_core.registry.catalogue import Registry, default_registry, make_stage
-from curator_core.registry.plugin_info import Candidate, PluginInfo, PluginStatus
+from curator_core.registry.plugin_info import Candidate, PluginInfo
 from curator_core.registry.registered import Registered, RegisteredStage
-from curator_core.registry.selection import ALLOW_VARIABLE, BLOCK_VARIABLE
 
 __all__ = [
-    "ALLOW_VARIABLE",
-    "BLOCK_VARIABLE",
     "Candidate",
     "PluginInfo",
-    "PluginStatus",
     "Registered",
     "RegisteredStage",
     "Registry",

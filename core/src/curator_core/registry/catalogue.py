@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import logging
 import os
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from curator_core.registry.aliases import aliases_of, canonical_name
 from curator_core.registry.declarations import SNAKE_CASE, declaration_for
-from curator_core.registry.discovery import core_candidate, discover, settle_collisions
-from curator_core.registry.loading import load_plugin
-from curator_core.registry.observers import Observers
+from curator_core.registry.discovery import Selection, core_candidate, discover, settle_collisions
+from curator_core.registry.loading import OBSERVER_HOOKS, load_plugin, one_line
 from curator_core.registry.plugin_info import CORE, Candidate, PluginInfo, official_distribution
 from curator_core.registry.refusals import KNOWN_PLUGINS, refusal
 from curator_core.registry.registered import Registered
-from curator_core.registry.selection import Selection
-from curator_core.values.errors import ConfigError, PluginError
+from curator_core.values.errors import ConfigError, PluginError, UnknownNameError
 from curator_core.values.specs import CommandSpec, ExecutorSpec, StageSpec, TaskTypeSpec, WorkflowSpec
 
 if TYPE_CHECKING:
@@ -27,7 +25,16 @@ if TYPE_CHECKING:
     from curator_core.authoring.stage import ProcessingStage
     from curator_core.registry.registered import RegisteredStage
 
-__all__ = ["Registry", "default_registry", "make_stage"]
+__all__ = ["ONCE_IN_CORE", "Registry", "default_registry", "make_stage"]
+
+logger = logging.getLogger(__name__)
+
+ONCE_IN_CORE = {
+    "core.sample": "table.sample",
+    "core.select_columns": "table.select",
+    "core.where": "table.where",
+}
+"""Stages that core had; they are known by these names whether or not the plugin that has them now is installed."""
 
 SpecT = TypeVar("SpecT")
 
@@ -55,6 +62,7 @@ class Registry:
         self._selection = Selection(None if allow is None else frozenset(allow), frozenset(block))
         self._candidates = None if candidates is None else [core_candidate(), *candidates]
         self._by_type: dict[type, dict[str, Any]] = {}
+        self._reported: set[tuple[str, str]] = set()  # plugins and hooks that have failed
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Registry:
@@ -81,8 +89,8 @@ class Registry:
         return [self._admit(each, losers.get(each)) for each in candidates]
 
     def _admit(self, candidate: Candidate, lost_because: str | None) -> PluginInfo:
-        if blocked := self._selection.why_blocked(candidate.name):
-            return PluginInfo(candidate).with_failure("blocked", blocked, fix=self._selection.fix_for(candidate.name))
+        if blocked := self._selection.refusal_of(candidate.name):
+            return PluginInfo(candidate).with_failure("blocked", blocked[0], fix=blocked[1])
         if lost_because:
             fix = f"keep one of them, e.g. pip uninstall {candidate.distribution}"
             return PluginInfo(candidate).with_failure("shadowed", lost_because, fix=fix)
@@ -101,12 +109,26 @@ class Registry:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """Other names of stages, with the full name that each stands for."""
-        return aliases_of(self.plugins)
+        """Other names of stages, with the full name that each stands for: good wherever a stage is named."""
+        declared = {
+            f"{plugin.name}.{spec.name}": spec.alias_of
+            for plugin in self.plugins
+            for spec in plugin.specs.get(StageSpec, ())
+            if spec.alias_of is not None
+        }
+        return dict(sorted({**ONCE_IN_CORE, **declared}.items()))
 
     def canonical_name(self, name: str) -> str:
-        """Return the full name of a stage, or of a part of one, where an alias is given; any other name as it is."""
-        return canonical_name(name, self.aliases)
+        """Return the full name of a stage, or of a part of one, where an alias is given; any other name as it is.
+
+        Plans, ledgers and quarantines hold it.
+
+        >>> registry = Registry(allow=["table"])
+        >>> registry.canonical_name("core.where"), registry.canonical_name("table.read_jsonl.files")
+        ('table.where', 'table.read_jsonl.files')
+        """
+        stage = ".".join(name.split(".", 2)[:2])
+        return self.aliases.get(stage, stage) + name[len(stage) :]
 
     @property
     def task_types(self) -> dict[str, Registered[TaskTypeSpec]]:
@@ -131,9 +153,8 @@ class Registry:
     def declared(self, spec_type: type[SpecT]) -> dict[str, Registered[SpecT]]:
         """Return everything of one kind that working plugins declare, by full name, in order."""
         if spec_type not in self._by_type:
-            noun = declaration_for(spec_type).noun
             found = [
-                Registered(spec, each, noun)
+                Registered(spec, each)
                 for each in self.plugins
                 for spec in each.specs.get(spec_type, ())
                 if getattr(spec, "alias_of", None) is None
@@ -149,7 +170,6 @@ class Registry:
             PluginError: The plugin that would is missing, blocked, shadowed, incompatible or broken.
         """
         known = self.declared(spec_type)
-        noun = declaration_for(spec_type).noun
         asked = name
         if spec_type is StageSpec:
             name = self.aliases.get(name, name)
@@ -161,7 +181,7 @@ class Registry:
             if (full_name := f"{CORE}.{name}") in known:
                 return known[full_name]
             names = [each.removeprefix(f"{CORE}.") for each in known]
-        raise refusal(noun, name, known=names, plugins=self.plugins, asked=asked)
+        raise refusal(declaration_for(spec_type).noun, name, known=names, plugins=self.plugins, asked=asked)
 
     def stage_target(self, name: str) -> type[ProcessingStage[Any, Any]] | ProcessingStage[Any, Any]:
         """Import the stage class of a name (made of a function, perhaps), or the finished stage that is there.
@@ -224,12 +244,26 @@ class Registry:
         return sorted(names, key=lambda name: not self.stages[name].available)
 
     def notify(self, hook: str, **arguments: Any) -> None:
-        """Call an observer hook of every plugin; one that fails is logged once and does not disturb the run."""
-        self._observers.notify(hook, **arguments)
+        """Call an observer hook of every plugin; one that fails is logged once and does not disturb the run.
 
-    @cached_property
-    def _observers(self) -> Observers:
-        return Observers(self.plugins)
+        Raises:
+            UnknownNameError: There is no such hook.
+        """
+        if hook not in OBSERVER_HOOKS:
+            raise UnknownNameError("observer hook", hook, OBSERVER_HOOKS)
+        for plugin in self.plugins:
+            if plugin.manager is None or not plugin.is_ok:
+                continue
+            try:
+                getattr(plugin.manager.hook, hook)(**arguments)
+            # Isolation: an observer must not end the run that it observes.
+            except (Exception, SystemExit) as error:
+                if (plugin.name, hook) in self._reported:
+                    continue
+                self._reported.add((plugin.name, hook))
+                what = "plugin %r: %s raised %s; the run continues, and this is not reported again"
+                logger.warning(what, plugin.name, hook, one_line(error))
+                logger.debug("traceback of %s in plugin %r", hook, plugin.name, exc_info=error)
 
 
 @cache

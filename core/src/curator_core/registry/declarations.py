@@ -24,16 +24,7 @@ _TUPLE_FIELDS = ("requires", "produces")
 
 @dataclass(frozen=True)
 class Declaration:
-    """One kind of thing that plugins declare.
-
-    Args:
-        hook: Hook that returns the specs.
-        spec_type: Type of each spec.
-        noun: What a user calls it.
-        names: What its names look like.
-        names_like: The same in words.
-        targets: What its targets look like.
-    """
+    """One kind of thing that plugins declare: the hook that returns its specs, and what names and targets look like."""
 
     hook: str
     spec_type: type[Any]
@@ -80,7 +71,11 @@ def _problems_of_spec(spec: Any, declaration: Declaration) -> Iterator[str]:
     if not isinstance(spec.name, str) or not declaration.names.fullmatch(spec.name):
         yield f"{what}: the name is not {declaration.names_like}"
     if getattr(spec, "alias_of", None) is not None:
-        yield from _problems_of_alias(spec, what)
+        plugin, _, name = str(spec.alias_of).partition(".")
+        if not (isinstance(spec.alias_of, str) and SNAKE_CASE.fullmatch(plugin) and SNAKE_CASE.fullmatch(name)):
+            yield f"{what}: alias_of {spec.alias_of!r} is not the full name of a stage, such as 'table.where'"
+        if spec.target:
+            yield f"{what}: an alias has no target of its own, and this one names {spec.target!r}"
     elif not isinstance(spec.target, str) or not declaration.targets.fullmatch(spec.target):
         yield f"{what}: target {spec.target!r} does not have the form 'package.module:Name'"
     if not isinstance(spec.summary, str):
@@ -92,11 +87,3 @@ def _problems_of_spec(spec: Any, declaration: Declaration) -> Iterator[str]:
             yield f"{what}: {field}={value!r} is not a tuple of names"
     if isinstance(spec, StageSpec) and spec.kind not in get_args(StageKind):
         yield f"{what}: kind {spec.kind!r} is not one of {', '.join(get_args(StageKind))}"
-
-
-def _problems_of_alias(spec: Any, what: str) -> Iterator[str]:
-    plugin, _, name = str(spec.alias_of).partition(".")
-    if not (isinstance(spec.alias_of, str) and SNAKE_CASE.fullmatch(plugin) and SNAKE_CASE.fullmatch(name)):
-        yield f"{what}: alias_of {spec.alias_of!r} is not the full name of a stage, such as 'table.where'"
-    if spec.target:
-        yield f"{what}: an alias has no target of its own, and this one names {spec.target!r}"

@@ -1,20 +1,25 @@
-"""Find the installed plugins by their entry points, without importing any of them."""
+"""Find the installed plugins by their entry points, and which may be imported; nothing is imported here."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import importlib_metadata
 
 import curator_core
 from curator_core.registry.plugin_info import CORE, Candidate, normalise_distribution
+from curator_core.values.errors import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from importlib_metadata import IDistribution
 
-__all__ = ["GROUP", "core_candidate", "discover", "settle_collisions"]
+__all__ = ["Selection", "core_candidate", "discover", "settle_collisions"]
+
+ALLOW_VARIABLE = "CURATOR_PLUGINS"
+BLOCK_VARIABLE = "CURATOR_DISABLE_PLUGINS"
 
 GROUP = "curator.plugins"
 """The entry-point group: entry name = plugin name, value = its light plugin module."""
@@ -85,3 +90,50 @@ def _damaged(distribution: IDistribution, error: Exception) -> Candidate:
         name = "unknown"
     plugin = normalise_distribution(name).removeprefix("curator-").replace("-", "_")
     return Candidate(plugin, "", name, None, error)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which plugins a user lets in; core is always let in.
+
+    Args:
+        allow: If given, only these.
+        block: Never these, whatever ``allow`` says.
+    """
+
+    allow: frozenset[str] | None = None
+    block: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Selection:
+        """Read both comma-separated lists; an empty allow list allows everything."""
+        allow, block = (
+            frozenset(part.strip() for part in environment.get(variable, "").split(",") if part.strip())
+            for variable in (ALLOW_VARIABLE, BLOCK_VARIABLE)
+        )
+        return cls(allow or None, block)
+
+    def refusal_of(self, name: str) -> tuple[str, str] | None:
+        """Return why a plugin may not be imported and how to let it in; None if it may.
+
+        >>> Selection(allow=frozenset({"text"})).refusal_of("image")
+        ('it is not in the allow list CURATOR_PLUGINS', "add 'image' to CURATOR_PLUGINS")
+        """
+        if name == CORE:
+            return None
+        if name in self.block:
+            return f"it is in the block list {BLOCK_VARIABLE}", f"remove {name!r} from {BLOCK_VARIABLE}"
+        if self.allow is not None and name not in self.allow:
+            return f"it is not in the allow list {ALLOW_VARIABLE}", f"add {name!r} to {ALLOW_VARIABLE}"
+        return None
+
+    def unmatched(self, installed: Collection[str]) -> list[str]:
+        """Return a remark for every entry that matches no installed plugin: most likely a typing error."""
+        remarks = []
+        for variable, names in ((ALLOW_VARIABLE, self.allow or ()), (BLOCK_VARIABLE, self.block)):
+            for name in sorted(set(names) - set(installed)):
+                hint = "".join(f"; did you mean {each!r}?" for each in nearest(name, installed)[:1])
+                remarks.append(f"{variable} names {name!r}, which is not an installed plugin{hint}")
+        if CORE in self.block:
+            remarks.append(f"{BLOCK_VARIABLE} names {CORE!r}, which is built in and cannot be blocked")
+        return remarks

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from curator_core.registry.declarations import DECLARATIONS, SNAKE_CASE, problems_in
-from curator_core.registry.heavy_modules import loaded_heavy_modules
 from curator_core.registry.plugin_info import PluginInfo
 from curator_core.values import hookspecs
 from curator_core.values.errors import nearest
@@ -23,13 +22,41 @@ if TYPE_CHECKING:
 
     from curator_core.registry.plugin_info import Candidate, PluginStatus
 
-__all__ = ["HOOKS", "SLOW_IMPORT_S", "load_plugin", "one_line"]
+__all__ = ["HEAVY_MODULES", "HOOKS", "OBSERVER_HOOKS", "SLOW_IMPORT_S", "load_plugin", "one_line"]
+
+HEAVY_MODULES = frozenset(
+    {
+        "PIL",
+        "av",
+        "cv2",
+        "jax",
+        "librosa",
+        "numba",
+        "numpy",
+        "onnxruntime",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "pydantic",
+        "ray",
+        "scipy",
+        "sklearn",
+        "soundfile",
+        "tensorflow",
+        "torch",
+        "transformers",
+        "vllm",
+    }
+)
+"""Packages that are expensive to import, and therefore must not load while plugins are only listed."""
 
 SLOW_IMPORT_S = 0.5
 """A plugin module that takes longer than this delays every command, listings included."""
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("curator_"))
 """Names of all hooks."""
+OBSERVER_HOOKS = tuple(hook for hook in HOOKS if hook not in {each.hook for each in DECLARATIONS})
+"""The hooks that observe, as against those that declare."""
 
 _MARK = f"{hookspecs.PROJECT}_impl"  # the attribute that pluggy's hookimpl marker sets
 
@@ -49,7 +76,7 @@ def load_plugin(candidate: Candidate) -> PluginInfo:
     Whatever the plugin raises becomes its status and cause; nothing is raised here.
     """
     info = PluginInfo(candidate)
-    heavy_before = loaded_heavy_modules()
+    heavy_before = HEAVY_MODULES.intersection(sys.modules)
     started = time.perf_counter()
     try:
         # Commands print data on stdout; a plugin that prints while it is imported must not get in between.
@@ -62,7 +89,7 @@ def load_plugin(candidate: Candidate) -> PluginInfo:
     except _Refusal as refusal:
         fix = refusal.fix or f"update {candidate.provider}, uninstall it, or report the cause to its author"
         info = info.with_failure(refusal.status, str(refusal), fix=fix, exception=refusal.__cause__)
-    heavy = tuple(sorted(loaded_heavy_modules() - heavy_before))
+    heavy = tuple(sorted(HEAVY_MODULES.intersection(sys.modules) - heavy_before))
     info = replace(info, load_s=time.perf_counter() - started, heavy_modules=heavy)
     return replace(info, warning=_warning(info))
 

@@ -50,13 +50,7 @@ def refusal(
 
 
 def plugin_refusal(what: str, plugin: str, plugins: Sequence[PluginInfo]) -> PluginError | None:
-    """Return the error for something of a plugin that is unusable or not installed; None if it works or is unknown.
-
-    Args:
-        what: What needs the plugin.
-        plugin: Name of the plugin.
-        plugins: All plugins, working or not.
-    """
+    """Return the error for ``what`` of a plugin that is unusable or not installed; None if it works or is unknown."""
     claimants = [each for each in plugins if each.name == plugin]
     if any(each.is_ok for each in claimants):
         return None

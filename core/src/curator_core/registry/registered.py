@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+from curator_core.registry.declarations import declaration_for
 from curator_core.registry.loading import one_line
 from curator_core.registry.plugin_info import official_distribution
 from curator_core.values.errors import MissingPackageError, PluginError
@@ -16,24 +17,17 @@ from curator_core.values.specs import StageSpec
 if TYPE_CHECKING:
     from curator_core.registry.plugin_info import PluginInfo
 
-__all__ = ["Registered", "RegisteredStage", "missing_packages"]
+__all__ = ["Registered", "RegisteredStage"]
 
 SpecT = TypeVar("SpecT")
 
 
 @dataclass(frozen=True)
 class Registered(Generic[SpecT]):
-    """A spec of a working plugin.
-
-    Args:
-        spec: What the plugin declared.
-        plugin: The plugin.
-        noun: What a user calls it: stage, executor, and so on.
-    """
+    """A spec of a working plugin."""
 
     spec: SpecT
     plugin: PluginInfo
-    noun: str
 
     @property
     def full_name(self) -> str:
@@ -43,7 +37,7 @@ class Registered(Generic[SpecT]):
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """Packages it needs that are not installed."""
-        return missing_packages(self._field("requires", ()))
+        return tuple(name for name in self._field("requires", ()) if not _is_installed(name.partition(".")[0]))
 
     @property
     def available(self) -> bool:
@@ -64,7 +58,7 @@ class Registered(Generic[SpecT]):
             MissingPackageError: A package it needs is not installed.
             PluginError: The target cannot be imported.
         """
-        what = f"{self.noun} {self.full_name!r}"
+        what = f"{declaration_for(type(self.spec)).noun} {self.full_name!r}"
         if self.missing:
             raise MissingPackageError(what, package=", ".join(self.missing), pip=self.pip)
         target = self._field("target")
@@ -86,16 +80,8 @@ RegisteredStage: TypeAlias = Registered[StageSpec]
 """A stage of a working plugin."""
 
 
-def missing_packages(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the import names that cannot be found, without importing any.
-
-    >>> missing_packages(("json", "no_such_package"))
-    ('no_such_package',)
-    """
-    return tuple(name for name in names if not _is_installed(name.partition(".")[0]))
-
-
 def _is_installed(top_level: str) -> bool:
+    """Return whether a package can be found, without importing it."""
     try:
         return importlib.util.find_spec(top_level) is not None
     except (ImportError, ValueError):  # a module in sys.modules that has no spec

@@ -5,12 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import (
-    add_inputs_argument,
-    add_json_argument,
-    add_pipeline_arguments,
-    load,
-)
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import print_data, print_json
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
 from curator_core.values.redaction import redact, redact_values
@@ -18,50 +13,38 @@ from curator_core.values.redaction import redact, redact_values
 if TYPE_CHECKING:
     import argparse
 
-    from curator_core.pipelines.pipeline_file import LoadedPipeline
-    from curator_core.plan.plan import Plan, PlannedStage
+    from curator_core.plan.plan import PlannedStage
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
-    add_inputs_argument(parser)
-    add_json_argument(parser)
+    add_shared(parser, "pipeline", "--set", "--no-inputs", "--json")
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the plan."""
     loaded = load(args.pipeline, args.variables)
     plan = loaded.build(check_inputs=not args.no_inputs)
+    choice = default_here(plan)
+    if loaded.executor_name is not None:
+        choice = ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
     if args.json:
-        print_json(redact_values(_plan_values(plan, loaded)))
+        values = {
+            "name": plan.pipeline_name,
+            "description": loaded.pipeline.description,
+            "executor": {"name": choice.name, **loaded.executor_options},
+            "executor_reason": choice.reason,
+            "stages": [_stage_values(planned) for planned in plan.stages],
+        }
+        print_json(redact_values(values))
         return
     if loaded.pipeline.description:
         print_data(redact(loaded.pipeline.description))
     print_data(redact(plan.describe()))
-    choice = _executor(plan, loaded)
     shown = redact_values(loaded.executor_options)
     options = "".join(f" {name}={value}" for name, value in shown.items())
     print_data(f"executor {choice.name}{options} ({choice.reason})")
-
-
-def _executor(plan: Plan, loaded: LoadedPipeline) -> ExecutorChoice:
-    if loaded.executor_name is None:
-        return default_here(plan)
-    return ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
-
-
-def _plan_values(plan: Plan, loaded: LoadedPipeline) -> dict[str, Any]:
-    choice = _executor(plan, loaded)
-    return {
-        "name": plan.pipeline_name,
-        "description": loaded.pipeline.description,
-        "executor": {"name": choice.name, **loaded.executor_options},
-        "executor_reason": choice.reason,
-        "stages": [_stage_values(planned) for planned in plan.stages],
-    }
 
 
 def _stage_values(planned: PlannedStage) -> dict[str, Any]:

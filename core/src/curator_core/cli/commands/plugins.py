@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument
+from curator_core.cli.pipeline_arguments import add_shared
 from curator_core.cli.terminal import columns_text, print_data, print_json
 
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:

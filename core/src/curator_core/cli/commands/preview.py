@@ -6,7 +6,7 @@ import dataclasses
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.pipeline_arguments import add_shared, load, positive
 from curator_core.cli.terminal import print_data, print_json
 
 if TYPE_CHECKING:
@@ -18,15 +18,14 @@ _DEFAULT_ROWS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
+    add_shared(parser, "pipeline", "--set")
     parser.add_argument(
         "-n", "--rows", type=positive, default=_DEFAULT_ROWS, metavar="N", help="rows to read (default 5)"
     )
     parser.add_argument(
         "--width", type=positive, metavar="COLUMNS", help="width of the output (default: the terminal's)"
     )
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli import exit_codes
-from curator_core.cli.pipeline_arguments import add_json_argument, add_set_argument, load
+from curator_core.cli import exit_status
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import columns_text, print_data, print_json, print_message
 from curator_core.registry import default_registry
 from curator_core.values.errors import ConfigError, UnknownNameError
@@ -16,11 +16,9 @@ from curator_core.values.redaction import redact
 from curator_core.values.terminal_text import visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from curator_core.call.quarantine_record import QuarantineRecord
     from curator_core.pipelines.quarantine_retry import RetryResult
-    from curator_core.run.quarantine.retry_plan import RetryOrder
+    from curator_core.run.quarantine.folder import QuarantineFolder
 
 __all__ = ["add_arguments", "run"]
 
@@ -34,35 +32,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_common(ls)
     _add_filters(ls)
     ls.add_argument("--all", action="store_true", help="also those that were retried with success")
-    add_json_argument(ls)
+    add_shared(ls, "--json")
     show = actions.add_parser("show", help="show all that is known about a record", allow_abbrev=False)
     _add_common(show)
     show.add_argument("record", metavar="ID", help="id of the record, or its beginning")
-    add_json_argument(show)
+    add_shared(show, "--json")
     retry = actions.add_parser("retry", help="give records to the pipeline again", allow_abbrev=False)
     _add_common(retry)
     retry.add_argument("records", nargs="*", metavar="ID", help="records to retry; all unless given")
     _add_filters(retry)
     retry.add_argument("--pipeline", metavar="P.yaml", help="the pipeline, instead of the run directory's plan.yaml")
-    add_set_argument(retry)
+    add_shared(retry, "--set")
     retry.add_argument("--executor", metavar="NAME", default="local", help="run with this executor (default: local)")
     retry.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    add_json_argument(retry)
+    add_shared(retry, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """List, show or retry."""
+    from curator_core.run.quarantine.folder import QuarantineFolder
+
     if not (Path(args.run_dir) / "quarantine").is_dir() and not (Path(args.run_dir) / "result.json").is_file():
         raise ConfigError(
             f"{args.run_dir!r} is not a run directory", fix="name the folder that was given to curator run --run-dir"
         )
-    return {"ls": _ls, "show": _show, "retry": _retry}[args.action](args)
+    return {"ls": _ls, "show": _show, "retry": _retry}[args.action](QuarantineFolder(args.run_dir), args)
 
 
-def _ls(args: argparse.Namespace) -> int:
-    from curator_core.run.quarantine.folder import QuarantineFolder
-
-    folder = QuarantineFolder(args.run_dir)
+def _ls(folder: QuarantineFolder, args: argparse.Namespace) -> int:
     resolved = folder.resolutions()
     records = [
         record
@@ -83,32 +80,20 @@ def _ls(args: argparse.Namespace) -> int:
                 ],
             }
         )
-        return exit_codes.OK
-    if not records:
+    elif not records:
         print_data("nothing in quarantine" + (f" ({len(resolved):,} resolved)" if resolved else ""))
-        return exit_codes.OK
-    header = ("ID", "STAGE", "WHERE", "ERROR", "ATTEMPTS")
-    lines = [
-        (
-            f"{record.record_id}{' (resolved)' if record.record_id in resolved else ''}",
-            record.stage,
-            record.where,
-            _error(record),
-            str(record.attempts),
-        )
-        for record in records
-    ]
-    print_data(columns_text([header, *lines]))
-    print_data("")
-    for (stage, error), count in counts.most_common():
-        print_data(visible_line(f"{count:>7,}  {stage}  {error}"))
-    return exit_codes.OK
+    else:
+        lines = [("ID", "STAGE", "WHERE", "ERROR", "ATTEMPTS")]
+        for record in records:
+            name = record.record_id + (" (resolved)" if record.record_id in resolved else "")
+            lines.append((name, record.stage, record.where, _error(record), str(record.attempts)))
+        print_data(columns_text(lines) + "\n")
+        for (stage, error), count in counts.most_common():
+            print_data(visible_line(f"{count:>7,}  {stage}  {error}"))
+    return exit_status.OK
 
 
-def _show(args: argparse.Namespace) -> int:
-    from curator_core.run.quarantine.folder import QuarantineFolder
-
-    folder = QuarantineFolder(args.run_dir)
+def _show(folder: QuarantineFolder, args: argparse.Namespace) -> int:
     record = _find(args.record, folder.records())
     resolution = folder.resolutions().get(record.record_id)
     values: dict[str, Any] = record.to_dict()
@@ -116,7 +101,7 @@ def _show(args: argparse.Namespace) -> int:
         values["resolved"] = vars(resolution)
     if args.json:
         print_json(values)
-        return exit_codes.OK
+        return exit_status.OK
     trace, payload = values.pop("traceback"), values.pop("payload")
     width = max(len(name) for name in values)
     for name, value in values.items():
@@ -126,15 +111,14 @@ def _show(args: argparse.Namespace) -> int:
         print_data(f"\npayload\n{payload}")
     if trace is not None:
         print_data(f"\n{trace.rstrip()}")
-    return exit_codes.OK
+    return exit_status.OK
 
 
-def _retry(args: argparse.Namespace) -> int:
+def _retry(folder: QuarantineFolder, args: argparse.Namespace) -> int:
     from curator_core.config.executors import make_executor
     from curator_core.pipelines.quarantine_retry import plan_file, retry_quarantined
-    from curator_core.run.quarantine.folder import QuarantineFolder
 
-    known = QuarantineFolder(args.run_dir).records()
+    known = folder.records()
     chosen = {_find(each, known).record_id for each in args.records}
     result = retry_quarantined(
         args.run_dir,
@@ -143,34 +127,27 @@ def _retry(args: argparse.Namespace) -> int:
         choose=lambda record: _is_wanted(record, args) and (not chosen or record.record_id in chosen),
         dry_run=args.dry_run,
     )
+    order = result.order
     if args.json:
         print_json(_retry_values(result, is_dry=args.dry_run))
+    elif not order.count and not order.impossible:
+        print_data("nothing to retry")
     elif args.dry_run:
-        _print_order(result.order)
+        rows = [("ID", "WHERE", "FROM")]
+        rows += [(each.record_id, each.where, stage) for stage, records in order.kept.items() for each in records]
+        rows += [
+            (each.record_id, each.where, f"its source {source}")
+            for source, records in order.sources.items()
+            for each in records
+        ]
+        rows += [(record_id, "-", f"cannot be retried: {reason}") for record_id, reason in order.impossible.items()]
+        print_data(columns_text(rows))
     else:
         _print_result(result)
-    return exit_codes.OK if args.dry_run or result.is_complete else exit_codes.QUARANTINED
-
-
-def _print_order(order: RetryOrder) -> None:
-    if not order.count and not order.impossible:
-        print_data("nothing to retry")
-        return
-    rows = [("ID", "WHERE", "FROM")]
-    rows += [(each.record_id, each.where, stage) for stage, records in order.kept.items() for each in records]
-    rows += [
-        (each.record_id, each.where, f"its source {source}")
-        for source, records in order.sources.items()
-        for each in records
-    ]
-    rows += [(record_id, "-", f"cannot be retried: {reason}") for record_id, reason in order.impossible.items()]
-    print_data(columns_text(rows))
+    return exit_status.OK if args.dry_run or result.is_complete else exit_status.QUARANTINED
 
 
 def _print_result(result: RetryResult) -> None:
-    if not result.order.count and not result.order.impossible:
-        print_data("nothing to retry")
-        return
     print_data(f"{len(result.resolved):,} resolved, {len(result.records):,} in quarantine again")
     for record in result.records:
         print_data(visible_line(f"    {record.record_id}  {record.stage}: {record.where}: {_error(record)}"))
@@ -214,8 +191,8 @@ def _is_wanted(record: QuarantineRecord, args: argparse.Namespace) -> bool:
 
 
 def _error(record: QuarantineRecord) -> str:
-    first: Sequence[str] = record.message.splitlines() or [""]
-    text = first[0] if len(first[0]) <= _MESSAGE_CHARS else f"{first[0][: _MESSAGE_CHARS - 1]}…"
+    text = next(iter(record.message.splitlines()), "")
+    text = text if len(text) <= _MESSAGE_CHARS else f"{text[: _MESSAGE_CHARS - 1]}…"
     return f"{record.error_type}: {text}" if text else record.error_type
 
 

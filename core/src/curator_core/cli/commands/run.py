@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli import exit_codes
+from curator_core.cli import exit_status
 from curator_core.cli.interruption import how_to_go_on, stop_on_signal
-from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.pipeline_arguments import add_shared, load, positive
 from curator_core.cli.progress import show_progress
 from curator_core.cli.terminal import print_data, print_json, print_message, warning
-from curator_core.cli.workflow_run import run_workflow
 from curator_core.executors.default import NAMED_BY_FILE, ExecutorChoice, default_here
 from curator_core.values.errors import ConfigError, CuratorError
 from curator_core.values.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from curator_core.cli.interruption import Interruption
     from curator_core.executors.base import Executor
     from curator_core.pipelines.pipeline import Pipeline
     from curator_core.pipelines.pipeline_file import LoadedPipeline
+    from curator_core.pipelines.workflow import Workflow
     from curator_core.registry import Registry
     from curator_core.run.result import RunResult
+    from curator_core.run.state import RunState
 
 __all__ = ["add_arguments", "run"]
 
@@ -43,8 +44,7 @@ _EXECUTOR_OPTIONS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
+    add_shared(parser, "pipeline", "--set")
     parser.add_argument("--limit", type=positive, metavar="N", help="read only the first N rows")
     parser.add_argument("--run-dir", metavar="DIR", help="keep plan, ledger, quarantine, dropped rows and result here")
     parser.add_argument(
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save-dropped", action="store_true", help="keep the rows that filters drop in the run directory"
     )
-    add_json_argument(parser)
+    add_shared(parser, "--json")
     parser.add_argument("--quiet", "-q", action="store_true", help="show no progress and no summary")
 
 
@@ -104,13 +104,17 @@ def run(args: argparse.Namespace) -> int:
     if args.save_dropped and args.run_dir is None:
         raise ConfigError("--save-dropped needs a place to keep them", fix="add --run-dir DIR")
     loaded = load(args.pipeline, args.variables)
-    named = _named_executor(loaded, args)
+    named: ExecutorChoice | None = None  # what the command line says wins over what the file says
+    if args.executor is not None:
+        named = ExecutorChoice(args.executor, "named by --executor")
+    elif loaded.executor_name is not None:
+        named = ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
     executor = None if named is None else _executor(named.name, loaded, args)  # before a look at any input
     if loaded.workflow is not None:
         # Pipelines that a workflow makes as it runs are not known yet; those that the file spells out have a say.
         stages = tuple(planned for plan in loaded.check_steps() for planned in plan.stages)
         choice = named or default_here(Plan(loaded.pipeline, stages))
-        return run_workflow(loaded.workflow, executor or _executor(choice.name, loaded, args), args)
+        return _run_workflow(loaded.workflow, executor or _executor(choice.name, loaded, args), args)
     if args.save_dropped:
         _save_dropped(loaded.pipeline)
     plan = loaded.build()
@@ -124,29 +128,55 @@ def run(args: argparse.Namespace) -> int:
     unwritten = None if result.interrupted else unwritten_rows(result, plan)
     if unwritten is not None:
         result.warnings.append(unwritten)
-    _show(result, args)
-    return _status(result, interruption)
-
-
-def _show(result: RunResult, args: argparse.Namespace) -> None:
     if result.was_finished and not args.quiet:
         print_message(f"nothing to do: the run in {result.run_dir} is finished, {_resumed(result)} done")
+    _show(result, args)
+    if result.interrupted:
+        print_message(how_to_go_on(args))
+        return interruption.exit_code
+    return exit_status.QUARANTINED if result.quarantined_count else exit_status.OK
+
+
+def _run_workflow(workflow: Workflow, executor: Executor, args: argparse.Namespace) -> int:
+    """Run the steps one after the other, each with its progress."""
+    if args.save_dropped or args.limit is not None:
+        raise ConfigError("--save-dropped and --limit are for pipelines, not for workflows", fix="leave them out")
+    stop_requested = threading.Event()
+    states: list[RunState] = []
+
+    @contextmanager
+    def watch(step: str, state: RunState) -> Iterator[None]:
+        if stop_requested.is_set():
+            raise KeyboardInterrupt
+        if not args.quiet:
+            print_message(f"{workflow.name}: {step}")
+        state.stop_requested = stop_requested
+        state.existing = args.existing
+        states.append(state)
+        with show_progress(state, quiet=args.quiet):
+            yield
+
+    with stop_on_signal(stop_requested) as interruption:
+        try:
+            result = workflow.run(executor, args.run_dir, resume=args.resume, watch=watch)
+        except KeyboardInterrupt:
+            print_message(how_to_go_on(args))
+            return interruption.exit_code
+    _show(result, args)
+    return exit_status.QUARANTINED if any(state.quarantined_count for state in states) else exit_status.OK
+
+
+def _show(result: Any, args: argparse.Namespace) -> None:
+    """Print what a pipeline or a workflow came to."""
+    from curator_core.run.result import RunResult
+
     if args.json:
         print_json(redact_values(result.to_dict()))
     elif not args.quiet:
-        print_data(redact(_summary(result)))
+        print_data(redact(_summary(result) if isinstance(result, RunResult) else result.report()))
     else:
-        for each in result.warnings:
+        for each in getattr(result, "warnings", ()):  # results of workflows of plugins need not have any
             warning(each)
-    if result.interrupted:
-        print_message(how_to_go_on(args))
-
-
-def _named_executor(loaded: LoadedPipeline, args: argparse.Namespace) -> ExecutorChoice | None:
-    """Return the executor that is asked for: what the command line says wins over what the file says."""
-    if args.executor is not None:
-        return ExecutorChoice(args.executor, "named by --executor")
-    return None if loaded.executor_name is None else ExecutorChoice(loaded.executor_name, NAMED_BY_FILE)
 
 
 def _executor(name: str, loaded: LoadedPipeline, args: argparse.Namespace) -> Executor:
@@ -211,9 +241,3 @@ def _summary(result: RunResult) -> str:
 def _resumed(result: RunResult) -> str:
     count = result.resumed_sources
     return f"{count:,} source task{'' if count == 1 else 's'}"
-
-
-def _status(result: RunResult, interruption: Interruption) -> int:
-    if result.interrupted:
-        return interruption.exit_code
-    return exit_codes.QUARANTINED if result.quarantined_count else exit_codes.OK

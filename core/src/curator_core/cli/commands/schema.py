@@ -15,7 +15,6 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
 
 

@@ -8,14 +8,14 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument, add_pipeline_arguments, load, positive
+from curator_core.cli.pipeline_arguments import add_shared, load, positive
 from curator_core.cli.terminal import columns_text, print_data, print_json
 from curator_core.values.errors import ConfigError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curator_core.executors.streaming.simulate.forecast import Forecast, Machines, StageTimes, StepForecast
+    from curator_core.executors.streaming.simulate.forecast import Forecast, Machines, StepForecast
     from curator_core.plan.plan import Plan
 
 __all__ = ["add_arguments", "run"]
@@ -24,8 +24,7 @@ _KEPT_POINTS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_pipeline_arguments(parser)
+    add_shared(parser, "pipeline", "--set")
     machines = parser.add_argument_group("machines, all alike")
     machines.add_argument("--nodes", type=positive, default=1, metavar="N", help="how many (1)")
     machines.add_argument("--cpus", type=_more_than_zero, metavar="N", help="CPUs of each (those of this machine)")
@@ -51,38 +50,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--boot", action="append", default=[], metavar="STAGE=SECONDS", help="set-up time of a worker; repeatable"
     )
     work.add_argument("--mode", choices=("streaming", "batch"), help="as the executor's option (that of the file)")
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:
     """Simulate, and print what would happen."""
-    from curator_core.executors.streaming.simulate.forecast import foretell
+    from curator_core.executors.streaming.simulate.forecast import StageTimes, foretell
 
     loaded = load(args.pipeline, args.variables)
     plan = loaded.build(check_inputs=False)
-    times = _stage_times(plan, args)
-    machines = _machines(plan, args)
-    mode = args.mode or loaded.executor_options.get("mode", "streaming")
-    forecast = foretell(plan, times, machines, tasks=args.tasks, is_batch=mode == "batch")
-    assumed = [name for name in _paced_stages(plan) if name not in times.service_s]
-    if args.json:
-        print_json(_values(forecast, machines, mode, assumed))
-    else:
-        print_data(_text(forecast, machines, mode, assumed))
-
-
-# Arguments
-
-
-def _stage_times(plan: Plan, args: argparse.Namespace) -> StageTimes:
-    from curator_core.executors.streaming.simulate.forecast import StageTimes
-
     names = [planned.stage.name for planned in plan.stages]
-    return StageTimes(
+    times = StageTimes(
         service_s=_by_stage("--service-time", args.service_time, names),
         fan_out=_by_stage("--fan-out", args.fan_out, names),
         boot_s=_by_stage("--boot", args.boot, names),
     )
+    machines = _machines(plan, args)
+    mode = args.mode or loaded.executor_options.get("mode", "streaming")
+    forecast = foretell(plan, times, machines, tasks=args.tasks, is_batch=mode == "batch")
+    paced = [planned.stage.name for step in plan.steps if not step.is_source for planned in step.stages]
+    assumed = [name for name in paced if name not in times.service_s]
+    if args.json:
+        print_json(_values(forecast, machines, mode, assumed))
+    else:
+        print_data(_text(forecast, machines, mode, assumed))
 
 
 def _machines(plan: Plan, args: argparse.Namespace) -> Machines:
@@ -152,14 +143,6 @@ def _more_than_zero(text: str) -> float:
     return number
 
 
-# Output
-
-
-def _paced_stages(plan: Plan) -> list[str]:
-    """Return the stages that take time by default: all but sources."""
-    return [planned.stage.name for step in plan.steps if not step.is_source for planned in step.stages]
-
-
 def _values(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence[str]) -> dict[str, Any]:
     from curator_core.executors.streaming.simulate.forecast import DEFAULT_SERVICE_S
 
@@ -176,12 +159,8 @@ def _values(forecast: Forecast, machines: Machines, mode: str, assumed: Sequence
         "ratio": _ratio(forecast),
         "scheduler_us_per_task": 1e6 * forecast.scheduler_s / forecast.tasks,
         "assumed_service_s": dict.fromkeys(assumed, DEFAULT_SERVICE_S),
-        "steps": [_step_values(step) for step in forecast.steps],
+        "steps": [{**dataclasses.asdict(step), "workers": _thinned(step.workers)} for step in forecast.steps],
     }
-
-
-def _step_values(step: StepForecast) -> dict[str, Any]:
-    return {**dataclasses.asdict(step), "workers": _thinned(step.workers)}
 
 
 def _thinned(points: list[tuple[float, int]]) -> list[tuple[float, int]]:

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli.pipeline_arguments import add_json_argument
+from curator_core.cli.pipeline_arguments import add_shared
 from curator_core.cli.terminal import columns_text, paint, print_data, print_json
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
-    from curator_core.registry import RegisteredStage, Registry
+    from curator_core.registry import Registered, RegisteredStage, Registry
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "needs_text", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "show"), default="list", help="what to do (default: list)"
-    )
+    add_shared(parser, "action")
     parser.add_argument("name", nargs="?", metavar="NAME", help="stage to show, such as text.word_count")
     parser.add_argument("--plugin", metavar="NAME", help="list only the stages of one plugin")
     parser.add_argument("--all", action="store_true", help="list aliases, too: other names of stages")
     parser.add_argument("--kind", metavar="KIND", help="list only one kind: reader, filter, modifier, writer, …")
-    add_json_argument(parser)
+    add_shared(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -50,9 +47,15 @@ def run(args: argparse.Namespace) -> None:
         values = [_listing_values(name, each) for name, each in chosen.items()]
         print_json(values + [{**_listing_values(name, chosen[of]), "alias_of": of} for name, of in aliases.items()])
     else:
-        rows = [_listing_row(name, each) for name, each in chosen.items()]
+        rows = [(name, each.spec.kind, each.spec.summary + needs_text(each)) for name, each in chosen.items()]
         rows += [(name, chosen[of].spec.kind, f"Another name of {of}.") for name, of in aliases.items()]
         print_data(columns_text([("NAME", "KIND", "SUMMARY"), *rows]))
+
+
+def needs_text(registered: Registered[Any]) -> str:
+    """Return what a listing says of missing packages, if any are missing."""
+    missing = ", ".join(registered.missing)
+    return f" [needs {missing}: pip install {registered.pip}]" if missing else ""
 
 
 def _listing_values(name: str, stage: RegisteredStage) -> dict[str, Any]:
@@ -66,25 +69,17 @@ def _listing_values(name: str, stage: RegisteredStage) -> dict[str, Any]:
     }
 
 
-def _listing_row(name: str, stage: RegisteredStage) -> tuple[str, str, str]:
-    missing = "" if stage.available else f" [needs {', '.join(stage.missing)}: pip install {stage.pip}]"
-    return name, stage.spec.kind, stage.spec.summary + missing
-
-
 def _show(name: str, registry: Registry, *, as_json: bool) -> None:
-    from curator_core.cli.parameter_text import parameter_lines
-    from curator_core.cli.stage_page import describe_stage
+    from curator_core.cli.declared_page import print_parameters, stage_page
 
-    page = describe_stage(name, registry)
+    page = stage_page(name, registry)
     if as_json:
         print_json(page)
         return
     print_data(f"{paint(page['name'], 'bold')}  ({page['kind']}, plugin {page['plugin']})")
     print_data(page["description"])
     if page["parameters"]:
-        print_data("\nparameters")
-        for line in parameter_lines(page["parameters"]):
-            print_data(line)
+        print_parameters(page["parameters"])
     for label in ("reads", "adds", "resources", "requires", "aliases"):
         if page[label]:
             shown = ", ".join(page[label]) if isinstance(page[label], list) else page[label]

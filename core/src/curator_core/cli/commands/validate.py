@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from curator_core.cli import exit_codes
-from curator_core.cli.failures import report_failure, wants_traceback
-from curator_core.cli.pipeline_arguments import add_inputs_argument, add_json_argument, add_set_argument, load
+from curator_core.cli import exit_status
+from curator_core.cli.exit_status import report_failure
+from curator_core.cli.pipeline_arguments import add_shared, load
 from curator_core.cli.terminal import paint, print_data, print_json
 from curator_core.values.errors import CuratorError
 
@@ -17,16 +17,13 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.add_argument("pipelines", metavar="P.yaml", nargs="+", help="pipeline files")
-    add_set_argument(parser)
-    add_inputs_argument(parser)
-    add_json_argument(parser)
+    add_shared(parser, "--set", "--no-inputs", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
     """Check every file, also behind one that is wrong."""
-    status = exit_codes.OK
+    status = exit_status.OK
     results: list[dict[str, Any]] = []
     for path in args.pipelines:
         try:
@@ -34,14 +31,12 @@ def run(args: argparse.Namespace) -> int:
             if loaded.workflow is None:
                 plan = loaded.build(check_inputs=not args.no_inputs)
             else:
-                plan = None
                 loaded.check_steps(check_inputs=not args.no_inputs)
         except CuratorError as error:
-            status = max(status, report_failure(error, with_traceback=wants_traceback(flag=args.traceback)))
+            status = max(status, report_failure(error, with_traceback=args.traceback))
             results.append({"path": path, "valid": False, "error": str(error)})
             continue
-        if plan is None:
-            assert loaded.workflow is not None
+        if loaded.workflow is not None:
             results.append({"path": path, "valid": True, "workflow": loaded.workflow.name})
             what = f"the workflow {loaded.workflow.name!r}"
         else:

@@ -9,7 +9,7 @@ import secrets
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from curator_core.parameters.secret_values import identity_of_values
+from curator_core.parameters.references import identity_of_values
 from curator_core.run.ledger.former_names import as_named_today, as_one_reader, is_same_release
 from curator_core.values.errors import ConfigError
 
