@@ -35,13 +35,13 @@ def curator_stages() -> list[StageSpec]:
         ),
         StageSpec(
             "size_filter",
-            target="curator_image.size_filter:SizeFilter",
+            target="curator_image.size_filters:SizeFilter",
             summary="Drop images that are too small, or too large to decode safely.",
             kind="filter",
         ),
         StageSpec(
             "aspect_filter",
-            target="curator_image.aspect_filter:AspectFilter",
+            target="curator_image.size_filters:AspectFilter",
             summary="Drop images that are too long for their width, by the header alone.",
             kind="filter",
         ),
