@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch, UnknownNameError
 from curator_text.models.classifier_network import Head
 from curator_text.models.classifier_presets import PRESETS, PresetName
-from curator_text.models.classify_tokens import ClassifyTokens
 from curator_text.models.label_columns import LabelColumns
-from curator_text.models.token_model import check_batches
+from curator_text.models.token_model import ClassifyTokens, check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:

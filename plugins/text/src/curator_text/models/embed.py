@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch
-from curator_text.models.embed_tokens import EmbedTokens
 from curator_text.models.sentence_layout import Pooling
-from curator_text.models.token_model import check_batches
+from curator_text.models.token_model import EmbedTokens, check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
