@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
@@ -54,9 +54,6 @@ class LanguageId(Filter):
         language_field: Column for the language.
         score_field: Column for the score: fastText's probability, CLD2's share of the text.
         overwrite: Replace columns of those names; else one that is there is an error.
-        tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
-        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 
     keep: list[str] | None = None
@@ -154,9 +151,6 @@ class FastTextLangId(Filter):
         language_field: Column for the language.
         score_field: Column for the score.
         overwrite: Replace columns of those names; else one that is there is an error.
-        tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
-        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 
     keep: list[str] | None = None
@@ -195,7 +189,7 @@ class FastTextLangId(Filter):
     @property
     def _language_id(self) -> LanguageId:
         """The stage that does the work, by the name and with the parameters of this one."""
-        return LanguageId(**{each.name: getattr(self, each.name) for each in fields(self)}).with_(name=self.name)
+        return LanguageId(**self.values_for(LanguageId)).with_(name=self.name)
 
 
 def _check_parameters(stage: LanguageId | FastTextLangId) -> None:
