@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from curator_core.authoring.file_keys import keys_of_files
 from curator_core.authoring.recording import IGNORED, BadRecord, Recording, report
@@ -20,10 +20,15 @@ from curator_core.values.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pyarrow as pa
+
     from curator_core.authoring.tasks import FileSlice
     from curator_core.files.paths import FileEntry, RefusedFile
+    from curator_core.values.errors import DataError
 
-__all__ = ["ListFiles", "report_refused"]
+__all__ = ["ListFiles", "listing_of", "report_refused", "report_unreadable"]
+
+ListT = TypeVar("ListT", bound="ListFiles")
 
 
 @dataclass
@@ -108,6 +113,15 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         self.files_before_run()
         return None
 
+    def find_types(self) -> pa.Schema | None:
+        """Return the types of the columns in all files; None where a look at them does not tell."""
+        return None
+
+
+def listing_of(reader: ProcessingStage[Any, Any], listing: type[ListT], **values: Any) -> ListT:
+    """Return the stage that lists the files of a reader: with its parameters, where no other values are given."""
+    return listing(**{**reader.values_for(listing), **values}).with_(name=f"{reader.name}.files")
+
 
 def report_refused(file: RefusedFile) -> None:
     """Report a file that was found and must not be read, for quarantine.
@@ -123,3 +137,10 @@ def report_refused(file: RefusedFile) -> None:
     (1, 'UnreadableFile')
     """
     report().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))
+
+
+def report_unreadable(piece: FileSlice, error: DataError) -> None:
+    """Report a file that cannot be read, for quarantine."""
+    source = error.source or piece.path
+    message = error.message.removeprefix(f"{source}: ")
+    report().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from curator_image.probe import Probe
     from curator_image.quality_filter import QualityFilter
     from curator_image.read_folder import ReadFolder
-    from curator_image.read_tar import ReadTar
     from curator_image.size_filters import AspectFilter, SizeFilter
-    from curator_image.write_tar import WriteTar
+    from curator_image.tar import ReadTar, WriteTar
 
 __version__ = "0.1.0"
 
@@ -33,9 +32,8 @@ _HOMES = {
     "probe": ("Probe",),
     "quality_filter": ("QualityFilter",),
     "read_folder": ("ReadFolder",),
-    "read_tar": ("ReadTar",),
     "size_filters": ("AspectFilter", "SizeFilter"),
-    "write_tar": ("WriteTar",),
+    "tar": ("ReadTar", "WriteTar"),
 }
 
 __all__ = [
