@@ -15,11 +15,10 @@ from curator_audio import plugin
 from curator_audio.batch import AudioBatch
 from curator_audio.read_folder import ReadFolder
 from curator_audio.read_manifest import ReadManifest
-from curator_audio.read_tar import ReadTar
 from curator_audio.speech.asr import Asr
 from curator_audio.speech.vad import Vad
+from curator_audio.tar import ReadTar, WriteTar
 from curator_audio.write_manifest import WriteManifest
-from curator_audio.write_tar import WriteTar
 from curator_core import EmptyTask
 from curator_devkit.testing import Example, parametrize_with_checks
 

@@ -18,8 +18,7 @@ from curator_image import plugin
 from curator_image.batch import ImageBatch
 from curator_image.embed import Embed
 from curator_image.read_folder import ReadFolder
-from curator_image.read_tar import ReadTar
-from curator_image.write_tar import WriteTar
+from curator_image.tar import ReadTar, WriteTar
 from tests.support.tiny_vision_models import vision_model
 
 SIZES = [(40, 30), (300, 400), (640, 480)]

@@ -7,7 +7,8 @@ from pathlib import Path
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.run.quarantine.folder import QuarantineFolder
-from curator_table import ReadJsonl, TableWriter
+from curator_core.sdk import FileWriter
+from curator_table import FORMATS, ReadJsonl
 
 
 class Refuses(ProcessingStage[TableBatch, TableBatch]):
@@ -50,8 +51,8 @@ class OnlySmall(ProcessingStage[Task, Task]):
         return task
 
 
-class Write(TableWriter):
-    format = "jsonl"
+class Write(FileWriter):
+    table_format = FORMATS["jsonl"]
 
 
 class Work:

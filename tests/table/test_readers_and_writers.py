@@ -11,8 +11,9 @@ from curator_core.authoring.folder_reader import FolderReader
 from curator_core.authoring.recording import Recording
 from curator_core.authoring.stage import NodeInfo, WorkerInfo
 from curator_core.authoring.tasks import EmptyTask, FileGroupTask, TableBatch
+from curator_core.sdk import FileReader, FileWriter
 from curator_core.values.errors import ConfigError, StageError, UnknownNameError
-from curator_table import ListTables, ReadJsonl, TableReader, TableWriter, WriteJsonl
+from curator_table import FORMATS, ListTables, ReadJsonl, WriteJsonl
 
 
 class DocumentBatch(TableBatch):
@@ -23,14 +24,14 @@ class DocumentBatch(TableBatch):
 class ReadDocuments(ReadJsonl):
     text_field: str = "text"
     name = "docs.read"
-    format = "jsonl"
     batch_type = DocumentBatch
 
 
 @dataclass
-class ReadColumns(TableReader):
+class ReadColumns(FileReader):
+    columns: list[str] | None = None
     name = "docs.read_parquet"
-    format = "parquet"
+    table_format = FORMATS["parquet"]
 
 
 @dataclass
@@ -39,8 +40,10 @@ class WriteDocuments(WriteJsonl):
 
 
 @dataclass
-class WriteColumns(TableWriter):
-    format = "parquet"
+class WriteColumns(FileWriter):
+    columns: list[str] | None = None
+    keep_provenance: bool = False
+    table_format = FORMATS["parquet"]
 
 
 def run(reader):

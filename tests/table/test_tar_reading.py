@@ -7,7 +7,6 @@ import random
 import tarfile
 import tracemalloc
 from dataclasses import dataclass
-from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -15,16 +14,18 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline
 from curator_core.files.compression import open_compressed
+from curator_core.sdk import FileReader
 from curator_core.values.errors import PipelineError
 from curator_table.stages.select import SelectColumns
 from curator_table.tar.headers import parse_header
-from curator_table.tar.reader import TarReader
+from curator_table.tar.reader import TarSamples
 
 
 @dataclass
-class ReadScans(TarReader):
-    media: ClassVar[tuple[str, ...]] = ("jpg", "png")
-    noun: ClassVar[str] = "picture"
+class ReadScans(FileReader):
+    max_member_bytes: int = 2**30
+    verify: bool = True
+    table_format = TarSamples("picture", media=("jpg", "png"))
 
 
 def archive(members, dialect=tarfile.GNU_FORMAT, **attributes):

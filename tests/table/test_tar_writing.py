@@ -6,7 +6,6 @@ import re
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -15,20 +14,41 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, TableBatch
 from curator_core.authoring.file_keys import extension_of_uri, key_of_uri
+from curator_core.sdk import FileReader, FileWriter
 from curator_core.values.errors import ConfigError, StageError, UnknownNameError
 from curator_table.tar.member_names import checked_key
-from curator_table.tar.reader import TarReader
-from curator_table.tar.writer import TarWriter
+from curator_table.tar.reader import TarSamples
+from curator_table.tar.writer import check_members, sample_parts
+
+BLOBS = TarSamples("blob", media=("bin", "jpg"))
 
 
 @dataclass
-class ReadBlobs(TarReader):
-    media: ClassVar[tuple[str, ...]] = ("bin", "jpg")
+class ReadBlobs(FileReader):
+    table_format = BLOBS
 
 
 @dataclass
-class WriteBlobs(TarWriter):
-    pass
+class WriteBlobs(FileWriter):
+    key_field: str = "key"
+    bytes_field: str = "bytes"
+    extension_field: str = "extension"
+    text_column: str = "text"
+    members: dict[str, str] | None = None
+    json_columns: list[str] | None = None
+    max_file_bytes: int | None = None
+    compression: str | None = None
+    table_format = BLOBS
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_members(self.name, self.members)
+
+    def inputs(self):
+        return [self.bytes_field]
+
+    def parts(self, task):
+        return sample_parts(self, task, default_extension="bin")
 
 
 def write(rows, path, **options):

@@ -111,6 +111,22 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         made.name = name or reason
         return made
 
+    def measure(self, task: TableBatch) -> TableBatch:
+        """Return the rows to judge: without those that cannot be read, and with the columns that :meth:`judge` needs.
+
+        All of the task as it is, unless overridden.
+
+        >>> import polars as pl
+        >>> class Short(Filter):
+        ...     def measure(self, task):
+        ...         return task.with_column("chars", task.text("text").str.len_chars())
+        ...     def judge(self, batch):
+        ...         return Verdict(batch.series("chars"), {"too_long": batch.series("chars") > 3})
+        >>> Short().process(TableBatch(data={"text": ["hi", "hello"]})).data.to_pylist()
+        [{'text': 'hi', 'chars': 2}]
+        """
+        return task
+
     @abstractmethod
     def judge(self, batch: TableBatch) -> Verdict:
         """Score every row and say which rows to drop for which reason."""
@@ -131,7 +147,8 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Judge a batch and drop, or tag, the rows that do not pass."""
-        return self.apply(task, self.judge(task))
+        batch = self.measure(task)
+        return self.apply(batch, self.judge(batch)) if batch.num_rows or not task.num_rows else None
 
     def apply(self, task: TableBatch, verdict: Verdict) -> TableBatch | None:
         """Drop, or tag, the rows of a batch that do not pass."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from curator_core.authoring.file_keys import key_of_uri
-from curator_core.authoring.file_reader import FileReader, report_unreadable
-from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN
+from curator_core.authoring.list_files import ListFiles, listing_of, report_unreadable
+from curator_core.authoring.stage import ProcessingStage, columns_of
+from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, TableBatch
 from curator_core.files.filesystems import check_name, open_slice
-from curator_core.files.limits import Limits
+from curator_core.files.limits import DEFAULT_BLOCK_BYTES, Limits
 from curator_core.values.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
-    from curator_core.authoring.list_files import ListFiles
     from curator_core.authoring.stage import Columns
     from curator_core.authoring.tasks import FileSlice
 
@@ -32,7 +33,7 @@ Row = tuple["FileSlice", "int | None", "bytes | None"]
 
 
 @dataclass
-class FolderReader(FileReader):
+class FolderReader(ProcessingStage[FileGroupTask, TableBatch]):
     """Base of readers that make a row of every file: ``uri``, ``key``, ``bytes`` where asked for, and ``size_bytes``.
 
     The key is the file's path below the folder that was listed, without its extension, and unique; ``_row`` is 0.
@@ -44,37 +45,57 @@ class FolderReader(FileReader):
     ['uri', 'key', 'bytes', 'size_bytes', '_source', '_row']
 
     Args:
+        paths: Files, folders, globs or URLs.
+        block_bytes: Size of a unit of work and of a table.
+        limit_files: Take only the first so many files.
+        follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         with_bytes: Read the content, too; without it a later stage opens the file by its uri.
         max_file_bytes: A larger file is reported and left out.
         extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
     """
 
+    paths: str | list[str]
+    block_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
+    limit_files: int | None = field(default=None, kw_only=True)
+    follow_links: bool = field(default=False, kw_only=True)
     with_bytes: bool = field(default=True, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
     extensions: list[str] | None = field(default=None, kw_only=True)
 
-    has_fixed_columns: ClassVar[bool] = True
+    thread_safe: ClassVar[bool] = True
     usual_extensions: ClassVar[tuple[str, ...]] = ()
     """Extensions looked for in folders; any, where empty."""
-
-    @property
-    def looked_for(self) -> list[str] | None:
-        return list(self.usual_extensions) or None if self.extensions is None else self.extensions
+    batch_type = TableBatch  # without an annotation, because it is no parameter
+    """Type of task to make."""
+    _listing = cast("ListFiles | None", None)
 
     def listing(self) -> ListFiles:
-        files = super().listing()
-        files.with_keys = True
-        return files
+        """Return the stage that lists the files."""
+        extensions = list(self.usual_extensions) or None if self.extensions is None else self.extensions
+        return listing_of(self, ListFiles, extensions=extensions, with_keys=True)
+
+    def decompose(self) -> list[ProcessingStage[Any, Any]]:
+        """Return the listing stage and this one."""
+        reader = copy.copy(self)
+        reader._listing = self.listing()  # noqa: SLF001 - of its own class
+        return [reader._listing, reader]  # noqa: SLF001
+
+    def preflight(self) -> Sequence[str] | None:
+        """Check that the paths match something, which in a plan the listing stage does; return the columns."""
+        if self._listing is None:
+            self.listing().preflight()
+        return columns_of(self.outputs())
 
     def outputs(self) -> Columns:
         content = [BYTES_COLUMN] if self.with_bytes else []
         return [URI_COLUMN, KEY_COLUMN, *content, SIZE_COLUMN, SOURCE_COLUMN, ROW_COLUMN]
 
-    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
-        yield self._table([self._row(piece)])
+    def process(self, task: FileGroupTask) -> Iterator[TableBatch]:
+        """Yield tables of the files of a unit of work, up to ``block_bytes`` of content each."""
+        for rows in self._groups(task.data):
+            yield self.batch_type(data=self._table(rows), dataset_name=task.dataset_name, meta=dict(task.meta))
 
-    def read_group(self, pieces: Iterable[FileSlice]) -> Iterator[pa.Table]:
-        """Yield tables of files, up to ``block_bytes`` of content each."""
+    def _groups(self, pieces: Sequence[FileSlice]) -> Iterator[list[Row]]:
         rows: list[Row] = []
         held_bytes = 0
         for piece in pieces:
@@ -85,12 +106,12 @@ class FolderReader(FileReader):
                 continue
             size = len(row[2] or b"")
             if rows and held_bytes + size > self.block_bytes:
-                yield self._table(rows)
+                yield rows
                 rows, held_bytes = [], 0
             rows.append(row)
             held_bytes += size
         if rows:
-            yield self._table(rows)
+            yield rows
 
     def _row(self, piece: FileSlice) -> Row:
         largest = self.max_file_bytes

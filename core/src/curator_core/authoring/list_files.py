@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from curator_core.authoring.file_keys import keys_of_files
 from curator_core.authoring.recording import IGNORED, BadRecord, Recording, report
@@ -20,11 +20,16 @@ from curator_core.values.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pyarrow as pa
+
     from curator_core.authoring.tasks import FileSlice
     from curator_core.files.local_files import FoundFile
     from curator_core.files.paths import FileEntry
+    from curator_core.values.errors import DataError
 
-__all__ = ["ListFiles", "report_refused"]
+__all__ = ["ListFiles", "listing_of", "report_refused", "report_unreadable"]
+
+ListT = TypeVar("ListT", bound="ListFiles")
 
 
 @dataclass
@@ -109,6 +114,15 @@ class ListFiles(ProcessingStage[EmptyTask, FileGroupTask]):
         self.files_before_run()
         return None
 
+    def find_types(self) -> pa.Schema | None:
+        """Return the types of the columns in all files; None where a look at them does not tell."""
+        return None
+
+
+def listing_of(reader: ProcessingStage[Any, Any], listing: type[ListT], **values: Any) -> ListT:
+    """Return the stage that lists the files of a reader: with its parameters, where no other values are given."""
+    return listing(**{**reader.values_for(listing), **values}).with_(name=f"{reader.name}.files")
+
 
 def report_refused(file: FoundFile) -> None:
     """Report a file that was found and must not be read, for quarantine.
@@ -124,3 +138,10 @@ def report_refused(file: FoundFile) -> None:
     (1, 'UnreadableFile')
     """
     report().bad_record(BadRecord(file.reason, source=file.path, row=0, error_type="UnreadableFile"))
+
+
+def report_unreadable(piece: FileSlice, error: DataError) -> None:
+    """Report a file that cannot be read, for quarantine."""
+    source = error.source or piece.path
+    message = error.message.removeprefix(f"{source}: ")
+    report().bad_record(BadRecord(message, source, error.row or 0, error_type="UnreadableFile"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from curator_core.values.errors import StageError, UnknownNameError
@@ -259,6 +259,20 @@ class ProcessingStage(ABC, Generic[X, Y]):
             setattr(twin, option, value)
         vars(twin)["_overrides"] = {**self.overrides, **options}
         return twin
+
+    def values_for(self, made: type[Any]) -> dict[str, Any]:
+        """Return what this stage has for the parameters of a dataclass, by their names: to hand on its own parameters.
+
+        >>> from curator_core.sdk import FileReader, Limits
+        >>> @dataclass
+        ... class ReadLogs(FileReader):
+        ...     max_expansion: int = 10
+        ...     def read_slice(self, piece): ...
+        >>> ReadLogs("logs").values_for(Limits)
+        {'max_expansion': 10}
+        """
+        names = [each.name for each in fields(made)]
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     @property
     def overrides(self) -> dict[str, Any]:

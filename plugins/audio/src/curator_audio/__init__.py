@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from curator_audio.duration_filter import DurationFilter
     from curator_audio.read_folder import ReadFolder
     from curator_audio.read_manifest import ReadManifest
-    from curator_audio.read_tar import ReadTar
     from curator_audio.resample import Resample
     from curator_audio.silence_filter import SilenceFilter
     from curator_audio.speech.asr import Asr
     from curator_audio.speech.quality import Quality
     from curator_audio.speech.vad import Vad
     from curator_audio.speech.wer_filter import WerFilter
+    from curator_audio.tar import ReadTar, WriteTar
     from curator_audio.write_manifest import WriteManifest
-    from curator_audio.write_tar import WriteTar
 
 __version__ = "0.1.0"
 
@@ -31,7 +30,6 @@ _HOMES = {
     "duration_filter": ("DurationFilter",),
     "read_folder": ("ReadFolder",),
     "read_manifest": ("ReadManifest",),
-    "read_tar": ("ReadTar",),
     "resample": ("Resample",),
     "silence_filter": ("SilenceFilter",),
     "speech.asr": ("Asr",),
@@ -39,7 +37,7 @@ _HOMES = {
     "speech.vad": ("Vad",),
     "speech.wer_filter": ("WerFilter",),
     "write_manifest": ("WriteManifest",),
-    "write_tar": ("WriteTar",),
+    "tar": ("ReadTar", "WriteTar"),
 }
 
 __all__ = [

@@ -27,7 +27,7 @@ def curator_stages() -> list[StageSpec]:
         ),
         StageSpec(
             "read_tar",
-            target="curator_audio.read_tar:ReadTar",
+            target="curator_audio.tar:ReadTar",
             summary="Read tar archives of recordings (WebDataset shards), a sample a row.",
             kind="reader",
             produces=("key", "bytes", "extension"),
@@ -94,7 +94,7 @@ def curator_stages() -> list[StageSpec]:
         ),
         StageSpec(
             "write_tar",
-            target="curator_audio.write_tar:WriteTar",
+            target="curator_audio.tar:WriteTar",
             summary="Write recordings to tar archives (WebDataset shards), untouched.",
             kind="writer",
         ),

@@ -80,15 +80,7 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
         return None if columns is None else sorted(self._rows().columns_after(frozenset(columns)))
 
     def _rows(self) -> ManifestRows:
-        return ManifestRows(
-            self.path_field,
-            self.duration_field,
-            self.offset_field,
-            with_bytes=self.with_bytes,
-            batch_bytes=self.batch_bytes,
-            max_file_bytes=self.max_file_bytes,
-            allowed_locations=self.allowed_locations,
-        )
+        return ManifestRows(**self.values_for(ManifestRows))
 
     def _lines(self) -> ReadJsonl:
         lines = ReadJsonl(

@@ -113,14 +113,10 @@ class SilenceFilter(Filter):
     def outputs(self) -> Columns:
         return [*_COLUMNS, *super().outputs()]
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        """Measure the recordings and drop the silent ones."""
+    def measure(self, task: TableBatch) -> TableBatch:
         outcomes = [self._measure(samples) for samples in mono_samples(task, self._source)]
         batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
-        if task.num_rows and not found:
-            return None
-        batch = add_attributes(batch, found, _COLUMNS)
-        return self.apply(batch, self.judge(batch))
+        return add_attributes(batch, found, _COLUMNS)
 
     def judge(self, batch: TableBatch) -> Verdict:
         share, level = batch.series("silence_share"), batch.series("level_dbfs")

@@ -10,13 +10,14 @@ from curator_core.sdk import (
     PROVENANCE_COLUMNS,
     ConfigError,
     EmptyTask,
+    FileWriter,
     Recording,
     UnknownNameError,
     compression_of,
     list_files,
 )
 from curator_dedup.held_tables import ReadHeld
-from curator_table import FORMATS, ListTables, TableWriter, format_named
+from curator_table import FORMATS, ListTables, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -148,7 +149,7 @@ class Corpus:
 
 
 @dataclass
-class WriteDocuments(TableWriter):
+class WriteDocuments(FileWriter):
     """Write documents in a format that is chosen when the stage is made.
 
     Args:
@@ -160,10 +161,10 @@ class WriteDocuments(TableWriter):
     file_format: str = field(default="jsonl", kw_only=True)
 
     name = "dedup.write"
-    thread_safe: ClassVar[bool] = True
+    version: ClassVar[str] = "2"
 
     def __post_init__(self) -> None:
-        self.format = self.file_format
+        self.table_format = format_named(self.file_format)
         super().__post_init__()
 
 

@@ -5,14 +5,15 @@ Holding changes no result: where a table is not there, as in another process, th
 
 from __future__ import annotations
 
+import copy
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from curator_core.sdk import PROVENANCE_COLUMNS, report
-from curator_table import TableReader
+from curator_core.sdk import PROVENANCE_COLUMNS, FileReader, Limits, report
+from curator_table import format_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ def held_tables(name: str, path: str) -> list[pa.Table]:
 
 
 @dataclass
-class ReadHeld(TableReader):
+class ReadHeld(FileReader):
     """Read a corpus, or take what an earlier pass has read.
 
     Args:
@@ -54,14 +55,19 @@ class ReadHeld(TableReader):
         held_columns: Columns that are held: those that some pass needs; all, where None.
     """
 
+    columns: list[str] | None = field(default=None, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    max_columns: int = field(default=Limits().max_columns, kw_only=True)
+    schema: dict[str, Any] | None = field(default=None, kw_only=True)
     file_format: str = field(default="jsonl", kw_only=True)
     corpus_name: str = field(default="", kw_only=True)
     held_columns: list[str] | None = field(default=None, kw_only=True)
 
+    version: ClassVar[str] = "2"
+
     def __post_init__(self) -> None:
-        self.format = self.file_format
+        self.table_format = format_named(self.file_format)
         self.typing: ListTables | None = None  # finds the types for several passes; this pass alone, where None
-        super().__post_init__()
 
     def find_types(self) -> pa.Schema | None:
         return super().find_types() if self.typing is None else self.typing.find_types()
@@ -75,7 +81,9 @@ class ReadHeld(TableReader):
         if tables is None:
             recording = report()
             bad_records = len(recording.bad_records)
-            tables = list(self.read_columns(piece, self.held_columns))
+            whole = copy.copy(self)
+            whole.columns = self.held_columns
+            tables = list(format_named(self.file_format).read_slice(whole, piece))
             if len(recording.bad_records) == bad_records:  # a bad record is to be told in every pass
                 held[piece] = tables
         for table in tables:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from curator_core.sdk import lazy_names
 
 if TYPE_CHECKING:
-    from curator_image.aspect_filter import AspectFilter
     from curator_image.batch import ImageBatch
     from curator_image.embed import Embed
     from curator_image.image_encoder import ImageEncoder
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
     from curator_image.probe import Probe
     from curator_image.quality_filter import QualityFilter
     from curator_image.read_folder import ReadFolder
-    from curator_image.read_tar import ReadTar
-    from curator_image.size_filter import SizeFilter
-    from curator_image.write_tar import WriteTar
+    from curator_image.size_filters import AspectFilter, SizeFilter
+    from curator_image.tar import ReadTar, WriteTar
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "aspect_filter": ("AspectFilter",),
     "batch": ("ImageBatch",),
     "embed": ("Embed",),
     "image_encoder": ("ImageEncoder",),
@@ -35,9 +32,8 @@ _HOMES = {
     "probe": ("Probe",),
     "quality_filter": ("QualityFilter",),
     "read_folder": ("ReadFolder",),
-    "read_tar": ("ReadTar",),
-    "size_filter": ("SizeFilter",),
-    "write_tar": ("WriteTar",),
+    "size_filters": ("AspectFilter", "SizeFilter"),
+    "tar": ("ReadTar", "WriteTar"),
 }
 
 __all__ = [

@@ -13,7 +13,7 @@ def curator_stages() -> list[StageSpec]:
     return [
         StageSpec(
             "read_tar",
-            target="curator_image.read_tar:ReadTar",
+            target="curator_image.tar:ReadTar",
             summary="Read tar archives of images (WebDataset shards), with captions and other sidecars.",
             kind="reader",
             produces=("key", "bytes", "extension"),
@@ -35,13 +35,13 @@ def curator_stages() -> list[StageSpec]:
         ),
         StageSpec(
             "size_filter",
-            target="curator_image.size_filter:SizeFilter",
+            target="curator_image.size_filters:SizeFilter",
             summary="Drop images that are too small, or too large to decode safely.",
             kind="filter",
         ),
         StageSpec(
             "aspect_filter",
-            target="curator_image.aspect_filter:AspectFilter",
+            target="curator_image.size_filters:AspectFilter",
             summary="Drop images that are too long for their width, by the header alone.",
             kind="filter",
         ),
@@ -77,7 +77,7 @@ def curator_stages() -> list[StageSpec]:
         ),
         StageSpec(
             "write_tar",
-            target="curator_image.write_tar:WriteTar",
+            target="curator_image.tar:WriteTar",
             summary="Write images to tar archives (WebDataset shards), byte for byte as read.",
             kind="writer",
         ),

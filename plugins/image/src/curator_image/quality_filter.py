@@ -10,8 +10,6 @@ from curator_image.headers import MAX_PIXELS, ignore_pillow_warnings
 from curator_image.looks import look_at_images
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from curator_core.sdk import Columns, TableBatch, WorkerInfo
 
 __all__ = ["QualityFilter"]
@@ -64,24 +62,19 @@ class QualityFilter(Filter):
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         ignore_pillow_warnings()
 
-    def process(self, task: TableBatch) -> TableBatch | None:
+    def measure(self, task: TableBatch) -> TableBatch:
         batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
-        if task.num_rows and not batch.num_rows:
-            return None
-        if self.tag:
-            for measure, column in self._measure_columns().items():
-                batch = batch.with_column(column, looks[measure])
-        return self.apply(batch, self._verdict(looks))
-
-    def judge(self, batch: TableBatch) -> Verdict:
-        """Judge images that can all be decoded."""
-        return self._verdict(look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)[1])
+        for measure, column in self._measure_columns().items() if self.tag else ():
+            batch = batch.with_column(column, looks[measure])
+        return batch
 
     def _measure_columns(self) -> dict[str, str]:
         short = self.name.rpartition(".")[2]
         return {measure: f"{short}_{measure}" for measure in ("sharpness", "brightness", "entropy")}
 
-    def _verdict(self, looks: pl.DataFrame) -> Verdict:
+    def judge(self, batch: TableBatch) -> Verdict:
+        """Judge images that can all be decoded."""
+        _, looks = look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)
         sharpness, brightness = looks["sharpness"], looks["brightness"]
         reasons = {}
         if self.min_entropy is not None:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from curator_table.stages.shuffle import Partition, Shuffle
     from curator_table.stages.statistics import Statistics
     from curator_table.stages.where import Where, parse_condition
-    from curator_table.table_reader import READERS, ReadArrow, ReadCsv, ReadJsonl, ReadParquet, TableReader
-    from curator_table.table_writer import TableWriter, WriteArrow, WriteCsv, WriteJsonl, WriteParquet
-    from curator_table.tar.reader import TarReader
-    from curator_table.tar.writer import TarWriter
+    from curator_table.table_reader import READERS, ReadArrow, ReadCsv, ReadJsonl, ReadParquet
+    from curator_table.table_writer import WriteArrow, WriteCsv, WriteJsonl, WriteParquet
+    from curator_table.tar.members import TarLimits
+    from curator_table.tar.reader import SAMPLE_COLUMNS, TarSamples
+    from curator_table.tar.writer import check_members, sample_parts
     from curator_table.types.column_types import find_types, join_types
     from curator_table.utf8_check import is_utf8
     from curator_table.word_segments import SEGMENTED, SpacedWords, check_segmenter, separate_words
@@ -61,10 +62,11 @@ _HOMES = {
     "stages.shuffle": ("Partition", "Shuffle"),
     "stages.statistics": ("Statistics",),
     "stages.where": ("Where", "parse_condition"),
-    "table_reader": ("READERS", "ReadArrow", "ReadCsv", "ReadJsonl", "ReadParquet", "TableReader"),
-    "table_writer": ("TableWriter", "WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"),
-    "tar.reader": ("TarReader",),
-    "tar.writer": ("TarWriter",),
+    "table_reader": ("READERS", "ReadArrow", "ReadCsv", "ReadJsonl", "ReadParquet"),
+    "table_writer": ("WriteArrow", "WriteCsv", "WriteJsonl", "WriteParquet"),
+    "tar.members": ("TarLimits",),
+    "tar.reader": ("SAMPLE_COLUMNS", "TarSamples"),
+    "tar.writer": ("check_members", "sample_parts"),
     "types.column_types": ("find_types", "join_types"),
     "utf8_check": ("is_utf8",),
     "word_segments": ("SEGMENTED", "SpacedWords", "check_segmenter", "separate_words"),
@@ -74,6 +76,7 @@ __all__ = [
     "FORMATS",
     "PAYLOAD_BYTES",
     "READERS",
+    "SAMPLE_COLUMNS",
     "SEGMENTED",
     "AddId",
     "Blend",
@@ -93,10 +96,8 @@ __all__ = [
     "Shuffle",
     "SpacedWords",
     "Statistics",
-    "TableReader",
-    "TableWriter",
-    "TarReader",
-    "TarWriter",
+    "TarLimits",
+    "TarSamples",
     "Where",
     "WriteArrow",
     "WriteCsv",
@@ -104,6 +105,7 @@ __all__ = [
     "WriteParquet",
     "WriteRouted",
     "check_content",
+    "check_members",
     "check_segmenter",
     "find_types",
     "format_named",
@@ -118,6 +120,7 @@ __all__ = [
     "read_jsonl",
     "read_parquet",
     "row_keys",
+    "sample_parts",
     "separate_words",
     "shares_of",
     "write_arrow",

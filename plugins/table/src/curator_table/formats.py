@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.sdk import FileEntry, Limits
+    from curator_core.sdk import FileEntry, FileReader, Limits
     from curator_table.json.kinds import Kinds
+    from curator_table.list_tables import ListTables
 
 __all__ = ["FORMATS", "Format", "format_named"]
 
@@ -42,12 +43,7 @@ class Format:
     module: str
     base_extensions: tuple[str, ...]
     cut: Literal["bytes", "row_groups", "nowhere"]
-    takes_compression: bool
-
-    @property
-    def has_types(self) -> bool:
-        """Whether a file says of which types its columns are."""
-        return not self.takes_compression
+    takes_compression: bool = False
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -88,6 +84,24 @@ class Format:
         """Write a table; return the bytes written."""
         return int(self._function("write")(table, path, **options))
 
+    def listing(self, reader: FileReader) -> ListTables:
+        """Return the stage that lists the files of a reader, cuts them, and finds their columns."""
+        from curator_table.list_tables import ListTables
+
+        return reader.listed_by(ListTables, format=self.name)
+
+    def read_slice(self, reader: FileReader, piece: FileSlice) -> Iterator[pa.Table]:
+        """Yield the tables of a slice as a reader wants them."""
+        columns, limits, types = reader.columns, reader.limits, reader.run_schema
+        return self.read(piece, columns=columns, batch_bytes=reader.block_bytes, limits=limits, types=types)
+
+    def check_written(self, folder: str) -> None:
+        """Warn where the files of a folder cannot be read as one table."""
+        if not self.takes_compression:  # else a file does not say of which types its columns are
+            from curator_table.types.column_types import warn_of_differences
+
+            warn_of_differences(folder, self.name)
+
     def look(self, piece: FileSlice, *, max_bytes: int, limits: Limits) -> Kinds | dict[str, pa.DataType]:
         """Return the columns of a file: their types, or for JSON lines the kinds of values that some records have.
 
@@ -121,17 +135,9 @@ FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
         Format("jsonl", "curator_table.json.jsonl", (".jsonl", ".ndjson"), cut="bytes", takes_compression=True),
-        Format(
-            "parquet",
-            "curator_table.parquet.parquet_files",
-            (".parquet", ".pq"),
-            cut="row_groups",
-            takes_compression=False,
-        ),
+        Format("parquet", "curator_table.parquet.parquet_files", (".parquet", ".pq"), cut="row_groups"),
         Format("csv", "curator_table.csv.csv_files", (".csv",), cut="nowhere", takes_compression=True),
-        Format(
-            "arrow", "curator_table.arrow.ipc", (".arrow", ".feather", ".ipc"), cut="nowhere", takes_compression=False
-        ),
+        Format("arrow", "curator_table.arrow.ipc", (".arrow", ".feather", ".ipc"), cut="nowhere"),
     )
 }
 

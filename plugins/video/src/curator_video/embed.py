@@ -80,18 +80,9 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stage that takes frames, unless there are some, and the stage that runs the model."""
         frames_field, times_field = self.frames_field or f"_{self.column}_frames", f"_{self.column}_frame_times_s"
-        embed = EmbedFrames(
-            self.model,
-            frames_field,
-            column=self.column,
-            normalize=self.normalize,
-            discard=() if self.frames_field is not None else (frames_field, times_field),
-            model_batch_size=self.model_batch_size,
-            device=self.device,
-            precision=self.precision,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )
+        discard = () if self.frames_field is not None else (frames_field, times_field)
+        own = {"frames_field": frames_field, "discard": discard}
+        embed = EmbedFrames(**{**self.values_for(EmbedFrames), **own})
         if self.frames_field is not None:
             return [embed]
         frames = SampleFrames(

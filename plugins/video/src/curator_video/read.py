@@ -70,15 +70,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
-        reader = _ReadFiles(
-            self.paths,
-            with_bytes=self.with_bytes,
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
-            extensions=self.extensions,
-        )
-        files, rows = reader.with_(name=self.name).decompose()
+        files, rows = _ReadFiles(**self.values_for(_ReadFiles)).with_(name=self.name).decompose()
         probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 

@@ -72,14 +72,12 @@ class WerFilter(Filter):
     def outputs(self) -> Columns:
         return [self.score_field, *super().outputs()]
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        """Compare the texts and drop the rows that differ too much."""
+    def measure(self, task: TableBatch) -> TableBatch:
         pairs = zip(task.text(self.reference_field), task.text(self.hypothesis_field), strict=True)
         rates = [
             None if reference is None or heard is None else self._rate(reference, heard) for reference, heard in pairs
         ]
-        batch = task.with_column(self.score_field, pa.array(rates, pa.float64()))
-        return self.apply(batch, self.judge(batch))
+        return task.with_column(self.score_field, pa.array(rates, pa.float64()))
 
     def judge(self, batch: TableBatch) -> Verdict:
         rate = batch.series(self.score_field)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from curator_core.sdk import Limits, ListFiles
+from curator_core.sdk import FileReader, Limits, ListFiles
 from curator_table.formats import format_named
 from curator_table.hf.layout import chosen_files, format_of
 from curator_table.list_tables import names_in_table, with_provenance_names
-from curator_table.table_reader import TableReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +74,7 @@ class ListHfFiles(ListFiles):
 
 
 @dataclass
-class ReadHf(TableReader):
+class ReadHf(FileReader):
     """Read Hugging Face datasets from disk, without the ``datasets`` package.
 
     Takes what ``save_to_disk`` writes (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
@@ -89,27 +88,21 @@ class ReadHf(TableReader):
         paths: Folder or URL of the dataset; a list of several.
         split: Split to read, a list of several, or ``*`` for all; may be left out where there is only one.
         max_record_bytes: A longer line of JSON is quarantined.
-        verify: Check compressed files to their end before the first row comes out.
     """
 
+    columns: list[str] | None = field(default=None, kw_only=True)
+    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
+    max_columns: int = field(default=Limits().max_columns, kw_only=True)
+    schema: dict[str, Any] | None = field(default=None, kw_only=True)
     split: str | list[str] | None = field(default=None, kw_only=True)
     max_record_bytes: int = field(default=Limits().max_record_bytes, kw_only=True)
     verify: bool = field(default=True, kw_only=True)
 
     name = "table.read_hf"
+    version: ClassVar[str] = "2"
 
     def listing(self) -> ListHfFiles:
-        listing = ListHfFiles(
-            self.paths,
-            split=self.split,
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
-            columns=self.columns,
-            schema=self.schema,
-            limits=self.limits,
-        )
-        return listing.with_(name=f"{self.name}.files")
+        return self.listed_by(ListHfFiles)
 
-    def format_of(self, piece: FileSlice) -> str:
-        return format_of(piece.path) or ""
+    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
+        return format_named(format_of(piece.path) or "").read_slice(self, piece)

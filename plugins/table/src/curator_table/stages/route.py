@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from curator_core.sdk import Columns, FileGroupTask, TableBatch
-    from curator_table.table_writer import TableWriter
 
 __all__ = ["WriteRouted", "folder_of"]
 
@@ -46,8 +45,6 @@ class WriteRouted(FileWriter):
         path: Folder or URL that the folders are made in.
         column: Column by whose value rows are parted: text, whole numbers or true and false.
         format: Format of the files.
-        columns: Columns to write, in this order; all, where None.
-        keep_provenance: Also write ``_source`` and ``_row``.
         compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``; for JSON Lines.
         max_values: Most values in one batch. More make an error: each is a file, and millions of files help nobody.
     """
@@ -111,7 +108,7 @@ class WriteRouted(FileWriter):
             if entry["type"] == "directory":
                 self._writer(full_url(filesystem, entry["name"], self.path)).remove_output(sources, only_torn=only_torn)
 
-    def _writer(self, folder: str) -> TableWriter:
+    def _writer(self, folder: str) -> WriteJsonl | WriteParquet:
         if self.format == "parquet":
             return WriteParquet(folder, columns=self.columns, keep_provenance=self.keep_provenance)
         return WriteJsonl(

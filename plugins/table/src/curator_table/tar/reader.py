@@ -1,4 +1,4 @@
-"""Read tar archives of samples (WebDataset shards) as rows, without extracting anything."""
+"""Tar archives of samples (WebDataset shards) as a format: listed, read without extracting anything, and written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from curator_core.sdk import (
     COMPRESSED_EXTENSIONS,
     ROW_COLUMN,
     SOURCE_COLUMN,
-    FileReader,
     FileSlice,
     Limits,
     ListFiles,
@@ -24,16 +23,22 @@ from curator_table.tar.archive_bytes import open_archive
 from curator_table.tar.members import TarLimits, walk_members
 from curator_table.tar.samples import group_samples, sample_edges
 from curator_table.tar.tables import SampleLayout, sample_tables
+from curator_table.tar.writer import write_archive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, FileEntry
+    from curator_core.sdk import FileEntry, FileReader
+    from curator_table.tar.writer import Sample
 
-__all__ = ["ListTars", "TarReader"]
+__all__ = ["SAMPLE_COLUMNS", "ListTars", "TarSamples"]
 
+SAMPLE_COLUMNS = (*SampleLayout.fixed, SOURCE_COLUMN, ROW_COLUMN)
+"""Columns that every table of samples has."""
+
+_EXTENSIONS = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
 _SNIFF_SAMPLES = 64
 
 
@@ -82,63 +87,52 @@ class ListTars(ListFiles):
             return None
 
 
-@dataclass
-class TarReader(FileReader):
-    """Base of stages that read tar archives of samples; large archives are cut between samples.
+@dataclass(frozen=True)
+class TarSamples:
+    """Tar archives of samples, as the value that readers and writers hold; large archives are cut between samples.
 
     A row has the sample's ``key``, its media file as ``bytes`` with its ``extension``, and what its sidecars say (see
-    :class:`SampleLayout`). ``_row`` is the offset of the sample in the archive.
+    :class:`SampleLayout`). ``_row`` is the offset of the sample in the archive. A reader may have the parameters of
+    :class:`TarLimits`, and ``text_column``, the column for ``txt`` members.
 
     >>> @dataclass
-    ... class ReadScans(TarReader):
-    ...     media = ("tif",)
+    ... class ReadScans(FileReader):
+    ...     table_format = TarSamples("scan", media=("tif",))
     >>> [stage.name for stage in ReadScans("shards").decompose()]
     ['ReadScans.files', 'ReadScans']
 
     Args:
-        paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
-        text_column: Column for ``txt`` members.
-        max_member_bytes: A larger member is quarantined.
-        max_members: Most members of one archive.
-        max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
-        verify: Check compressed archives to their end before the first row comes out (see :class:`Decompressor`).
+        noun: What samples are about, for messages.
+        media: Extensions of it, in lower case and without a dot.
     """
 
-    text_column: str = field(default="text", kw_only=True)
-    max_member_bytes: int = field(default=TarLimits().max_member_bytes, kw_only=True)
-    max_members: int = field(default=TarLimits().max_members, kw_only=True)
-    max_expansion: int = field(default=Limits().max_expansion, kw_only=True)
-    verify: bool = field(default=True, kw_only=True)
+    noun: str
+    media: tuple[str, ...]
 
-    media: ClassVar[tuple[str, ...]] = ()
-    """Extensions of what samples are about, in lower case and without a dot."""
-    noun: ClassVar[str] = "media file"
-    """What that is, for messages."""
-    extensions = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
+    extensions: ClassVar[tuple[str, ...]] = (".tar", ".tar.gz", ".tar.zst")
+    """Extensions of archives that are written."""
 
-    def listing(self) -> ListTars:
-        listing = ListTars(
-            self.paths,
-            extensions=self.looked_for,
-            block_bytes=self.block_bytes,
-            limit_files=self.limit_files,
-            follow_links=self.follow_links,
-            layout=self._layout(),
-        )
-        return listing.with_(name=f"{self.name}.files")
+    def listing(self, reader: FileReader) -> ListTars:
+        """Return the stage that lists the archives of a reader and cuts them."""
+        return reader.listed_by(ListTars, extensions=reader.looked_for or [*_EXTENSIONS], layout=self._layout(reader))
 
-    def outputs(self) -> Columns:
-        return [*self._layout().fixed, SOURCE_COLUMN, ROW_COLUMN]
-
-    def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
-        limits = TarLimits(self.max_member_bytes, self.max_members)
-        with open_archive(piece, self.limits) as archive:
+    def read_slice(self, reader: FileReader, piece: FileSlice) -> Iterator[pa.Table]:
+        """Yield the samples of an archive, or of a slice of one."""
+        limits = TarLimits(**reader.values_for(TarLimits))
+        with open_archive(piece, reader.limits) as archive:
             members = walk_members(archive, piece.path, limits, start=piece.start, end=_last_header(piece))
             samples = group_samples(archive, members, piece.path)
-            yield from sample_tables(samples, archive, piece.path, self._layout(), batch_bytes=self.block_bytes)
+            yield from sample_tables(samples, archive, piece.path, self._layout(reader), batch_bytes=reader.block_bytes)
 
-    def _layout(self) -> SampleLayout:
-        return SampleLayout(frozenset(self.media), self.noun, self.text_column)
+    def write(self, samples: Sequence[Sample], path: str) -> int:
+        """Write samples to an archive that is whole or not there at all; return its size in bytes."""
+        return write_archive(samples, path)
+
+    def check_written(self, folder: str) -> None:
+        """Accept what was written: archives of any columns can be read together."""
+
+    def _layout(self, reader: FileReader) -> SampleLayout:
+        return SampleLayout(frozenset(self.media), self.noun, getattr(reader, "text_column", "text"))
 
 
 def _last_header(piece: FileSlice) -> int | None:

@@ -54,9 +54,6 @@ class LanguageId(Filter):
         language_field: Column for the language.
         score_field: Column for the score: fastText's probability, CLD2's share of the text.
         overwrite: Replace columns of those names; else one that is there is an error.
-        tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
-        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 
     keep: list[str] | None = None
@@ -72,13 +69,7 @@ class LanguageId(Filter):
     name = "text.language_id"
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_score=self.min_score)
-        if self.max_chars is not None:
-            check_positive(self.name, max_chars=self.max_chars)
-        if self.keep is not None and not self.keep:
-            raise ConfigError(f"{self.name}: keep is empty", fix="name a language, or leave keep out")
-        if self.model is not None and self.backend != "fasttext":
-            raise ConfigError(f"{self.name}: the backend {self.backend} takes no model", fix="leave model out")
+        _check_parameters(self)
 
     def outputs(self) -> Columns:
         return [self.language_field, self.score_field, *(self.tag_columns if self.tag else ())]
@@ -107,12 +98,10 @@ class LanguageId(Filter):
         if self.backend == "fasttext":
             load_model(self.model or packaged_model())
 
-    def process(self, task: TableBatch) -> TableBatch | None:
-        """Add the columns, then judge by them."""
+    def measure(self, task: TableBatch) -> TableBatch:
         languages, scores = self._identify(task.text(self.text_field))
         self.check_new_columns(task.columns)
-        labelled = task.with_column(self.language_field, languages).with_column(self.score_field, scores)
-        return super().process(labelled)
+        return task.with_column(self.language_field, languages).with_column(self.score_field, scores)
 
     def judge(self, batch: TableBatch) -> Verdict:
         language, score = batch.series(self.language_field), batch.series(self.score_field)
@@ -141,7 +130,7 @@ class LanguageId(Filter):
 
 
 @dataclass
-class FastTextLangId(LanguageId):
+class FastTextLangId(Filter):
     """Drop documents whose language is not clear: NeMo Curator's ``FastTextLangId``, with its default of 0.3.
 
     It is :class:`~curator_text.LanguageId`, which has the same parameters and drops nothing by itself, with that
@@ -162,12 +151,52 @@ class FastTextLangId(LanguageId):
         language_field: Column for the language.
         score_field: Column for the score.
         overwrite: Replace columns of those names; else one that is there is an error.
-        tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
-        save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 
+    keep: list[str] | None = None
     min_score: float = field(default=0.3, kw_only=True)
     max_chars: int | None = field(default=None, kw_only=True)
+    backend: Literal["fasttext", "cld2"] = field(default="fasttext", kw_only=True)
+    model: str | None = field(default=None, kw_only=True)
+    text_field: str = field(default="text", kw_only=True)
+    language_field: str = field(default="language", kw_only=True)
+    score_field: str = field(default="language_score", kw_only=True)
+    overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.fast_text_lang_id"
+
+    def __post_init__(self) -> None:
+        _check_parameters(self)
+
+    def outputs(self) -> Columns:
+        return self._language_id.outputs()
+
+    def new_columns(self) -> Mapping[str, str]:
+        return self._language_id.new_columns()
+
+    def preflight(self) -> Sequence[str] | None:
+        return self._language_id.preflight()
+
+    def setup(self, worker: WorkerInfo) -> None:
+        self._language_id.setup(worker)
+
+    def measure(self, task: TableBatch) -> TableBatch:
+        return self._language_id.measure(task)
+
+    def judge(self, batch: TableBatch) -> Verdict:
+        return self._language_id.judge(batch)
+
+    @property
+    def _language_id(self) -> LanguageId:
+        """The stage that does the work, by the name and with the parameters of this one."""
+        return LanguageId(**self.values_for(LanguageId)).with_(name=self.name)
+
+
+def _check_parameters(stage: LanguageId | FastTextLangId) -> None:
+    check_share(stage.name, min_score=stage.min_score)
+    if stage.max_chars is not None:
+        check_positive(stage.name, max_chars=stage.max_chars)
+    if stage.keep is not None and not stage.keep:
+        raise ConfigError(f"{stage.name}: keep is empty", fix="name a language, or leave keep out")
+    if stage.model is not None and stage.backend != "fasttext":
+        raise ConfigError(f"{stage.name}: the backend {stage.backend} takes no model", fix="leave model out")

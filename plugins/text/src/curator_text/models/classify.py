@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch, UnknownNameError
 from curator_text.models.classifier_network import Head
 from curator_text.models.classifier_presets import PRESETS, PresetName
-from curator_text.models.classify_tokens import ClassifyTokens
 from curator_text.models.label_columns import LabelColumns
-from curator_text.models.token_model import check_batches
+from curator_text.models.token_model import ClassifyTokens, check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
@@ -112,22 +111,8 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         model = self.model or (preset.model if preset else "")
         columns = self._columns()
         tokens_field = self.tokens_field or f"_{columns.label_field}_tokens"
-        classify = ClassifyTokens(
-            model,
-            tokens_field,
-            columns=columns,
-            head=self.head,
-            keep=self.keep,
-            min_score=self.min_score,
-            save_dropped=self.save_dropped,
-            keep_tokens=self.tokens_field is not None,
-            model_batch_size=self.model_batch_size,
-            max_tokens_per_batch=self.max_tokens_per_batch,
-            device=self.device,
-            precision=self.precision,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )
+        own = {"model": model, "tokens_field": tokens_field, "keep_tokens": self.tokens_field is not None}
+        classify = ClassifyTokens(**{**self.values_for(ClassifyTokens), **own, "columns": columns})
         if self.tokens_field is not None:
             return [classify]
         tokenize = Tokenize(

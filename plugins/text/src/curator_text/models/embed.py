@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from curator_core.sdk import CompositeStage, ConfigError, Precision, TableBatch
-from curator_text.models.embed_tokens import EmbedTokens
 from curator_text.models.sentence_layout import Pooling
-from curator_text.models.token_model import check_batches
+from curator_text.models.token_model import EmbedTokens, check_batches
 from curator_text.models.tokenize import Tokenize
 
 if TYPE_CHECKING:
@@ -86,21 +85,8 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         tokens_field = self.tokens_field or f"_{self.column}_tokens"
-        embed = EmbedTokens(
-            self.model,
-            tokens_field,
-            column=self.column,
-            pooling=self.pooling,
-            normalize=self.normalize,
-            dimensions=self.dimensions,
-            keep_tokens=self.tokens_field is not None,
-            model_batch_size=self.model_batch_size,
-            max_tokens_per_batch=self.max_tokens_per_batch,
-            device=self.device,
-            precision=self.precision,
-            allow_pickle=self.allow_pickle,
-            trust_remote_code=self.trust_remote_code,
-        )
+        own = {"tokens_field": tokens_field, "keep_tokens": self.tokens_field is not None}
+        embed = EmbedTokens(**{**self.values_for(EmbedTokens), **own})
         if self.tokens_field is not None:
             return [embed]
         tokenize = Tokenize(

@@ -15,6 +15,7 @@ from curator_core.sdk import (
     DataError,
     FileReader,
     Limits,
+    ListFiles,
     report,
 )
 from curator_table import PAYLOAD_BYTES as _PAYLOAD_BYTES
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from curator_core.sdk import Columns, FileSlice, ListFiles
+    from curator_core.sdk import Columns, FileSlice
 
 __all__ = ["ReadText"]
 
@@ -95,9 +96,7 @@ class ReadText(FileReader):
         return [each + outer for each in inner for outer in ("", *COMPRESSED_EXTENSIONS)]
 
     def listing(self) -> ListFiles:
-        files = super().listing()
-        files.splittable = self.per == "line"
-        return files
+        return self.listed_by(ListFiles, splittable=self.per == "line")
 
     def outputs(self) -> Columns:
         return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
