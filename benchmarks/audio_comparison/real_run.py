@@ -72,8 +72,8 @@ def _kept_by_vad(manifest: Path) -> dict[str, Any]:
         "vad keeps of speech prompts": f"{counts['speech'][0]} of {counts['speech'][1]}",
         "vad drops of prompts without speech": f"{_dropped(counts['other prompt'])}",
         "vad drops of generated sounds": f"{_dropped(counts['generated'])}",
-        "vad, share of speech kept": round(counts["speech"][0] / counts["speech"][1], 4),
-        "vad, share of the rest dropped": round(1 - other[0] / other[1], 4),
+        "vad, fraction of speech kept": round(counts["speech"][0] / counts["speech"][1], 4),
+        "vad, fraction of the rest dropped": round(1 - other[0] / other[1], 4),
     }
 
 

@@ -59,7 +59,7 @@ LANGUAGES = {
 }
 PER_LANGUAGE = 1_500
 _SHORTEST = 100  # characters; shorter ones carry little but names
-_MOST_ENGLISH = 0.2  # share of a translation's characters in paragraphs that stand in the English text as well
+_MOST_ENGLISH = 0.2  # fraction of a translation's characters in paragraphs that stand in the English text as well
 
 
 def short_documents(folder: Path) -> Corpus:

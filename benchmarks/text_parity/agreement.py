@@ -22,7 +22,7 @@ class Agreement:
         documents: How many there are.
         same_decision: How many are kept by both or dropped by both.
         same_reason: How many have the same outcome in every respect that was compared.
-        least: Share of ``same_reason`` (or of ``same_decision``, where reasons are not compared) that is asked for.
+        least: Fraction of ``same_reason`` (or of ``same_decision``, where reasons are not compared) that is asked for.
         is_by_reason: Whether reasons count.
         differences: How many documents differ in which way.
         examples: Some of their ids, by way.
@@ -41,16 +41,16 @@ class Agreement:
     left_out: int = 0
 
     @property
-    def share(self) -> float:
-        """Share of documents that agree."""
+    def fraction(self) -> float:
+        """Fraction of documents that agree."""
         return (self.same_reason if self.is_by_reason else self.same_decision) / max(self.documents, 1)
 
     @property
     def is_enough(self) -> bool:
-        return self.share >= self.least
+        return self.fraction >= self.least
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "share": round(self.share, 6), "is_enough": self.is_enough}
+        return {**asdict(self), "fraction": round(self.fraction, 6), "is_enough": self.is_enough}
 
 
 def compare(
@@ -73,7 +73,7 @@ def compare(
         names: Of the filter and the corpus.
         ids: Of the documents.
         outcomes: Our and their reason to drop each document; None where it is kept.
-        least: Share that is asked for.
+        least: Fraction that is asked for.
         by_reason: Whether reasons count, or only whether a document is kept.
         why: What may explain a difference, for every document; added to the way in which it differs.
         left_out: How many documents are not compared.

@@ -211,11 +211,11 @@ def test_silence_filter_drops_what_is_silent_or_quiet():
     half = np.concatenate([np.zeros((8_000, 1), np.float32), tone(0.5)])
     quiet = tone(1, level=0.01)
     batch = batch_of(*map(encoded, (tone(1), half, quiet, np.zeros((16_000, 1)), np.zeros((0, 1)))), None)
-    stage = SilenceFilter(max_silence_share=0.6, min_level_dbfs=-30)
+    stage = SilenceFilter(max_silence_fraction=0.6, min_level_dbfs=-30)
     result = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
     rows = result[0].data.to_pylist()
     assert [row["_source"] for row in rows] == ["0.bin", "1.bin"]
-    assert [row["silence_share"] for row in rows] == pytest.approx([0.0, 0.5])
+    assert [row["silence_fraction"] for row in rows] == pytest.approx([0.0, 0.5])
     assert rows[0]["level_dbfs"] == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=0.1)
     assert result.stats["audio.silence_filter"].dropped == {"too_silent": 1, "too_quiet": 1, "missing_value": 2}
 

@@ -1,4 +1,4 @@
-"""audio.vad: segments and shares of speech, on a voice made on the spot."""
+"""audio.vad: segments and fractions of speech, on a voice made on the spot."""
 
 import importlib.util
 import subprocess
@@ -52,10 +52,10 @@ def test_columns_instead_of_rows():
     assert [row["speech_s"] for row in rows[1:]] == [0, 0, 0]
     spans = rows[0]["speech_segments"]
     assert rows[0]["speech_s"] == pytest.approx(sum(span["end_s"] - span["start_s"] for span in spans), abs=1e-3)
-    assert rows[0]["speech_share"] == pytest.approx(rows[0]["speech_s"] / 5.0)
+    assert rows[0]["speech_fraction"] == pytest.approx(rows[0]["speech_s"] / 5.0)
     assert [row["duration_s"] for row in rows] == [9.0] * 4
     assert not result.stats["audio.vad"].dropped
-    result, rows = run(Vad("columns", min_share=0.3, min_speech_s=2.0, bytes_field="audio"), batch)
+    result, rows = run(Vad("columns", min_speech_fraction=0.3, min_speech_s=2.0, bytes_field="audio"), batch)
     assert len(rows) == 1
     assert result.stats["audio.vad"].dropped == {"too_little_speech": 3}
 

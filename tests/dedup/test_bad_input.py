@@ -59,7 +59,7 @@ def test_a_corpus_of_nulls_or_of_nothing_has_no_duplicates(tmp_path, workflow):
     assert (result.documents, result.removed) == (0, 0)
 
 
-def test_a_document_with_more_shingles_than_are_compared_is_measured_by_a_share_of_them():
+def test_a_document_with_more_shingles_than_are_compared_is_measured_by_a_fraction_of_them():
     letters, changed, ngrams = 9_000_000, 900_000, 24  # of 8,388,608 shingles on, half of them are drawn
     draw = np.random.default_rng(0)
     text = draw.integers(97, 123, letters, np.uint8)

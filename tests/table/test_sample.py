@@ -20,10 +20,10 @@ def rows(source, count):
     return {"_source": [source] * count, "_row": list(range(count))}
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
-def test_the_share_is_kept(share):
-    count = len(kept(Sample(share), rows("a.jsonl", 20_000)))
-    assert abs(count - share * 20_000) <= 5 * (20_000 * share * (1 - share)) ** 0.5
+@pytest.mark.parametrize("fraction", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
+def test_the_fraction_is_kept(fraction):
+    count = len(kept(Sample(fraction), rows("a.jsonl", 20_000)))
+    assert abs(count - fraction * 20_000) <= 5 * (20_000 * fraction * (1 - fraction)) ** 0.5
 
 
 def test_a_larger_sample_holds_the_smaller_one_and_another_seed_is_independent():
@@ -98,7 +98,7 @@ def test_an_id_of_another_type_is_refused():
         Sample(0.5, id_field="id").process(TableBatch(data={"id": [0.5]}))
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_that_is_none_is_refused(share):
+@pytest.mark.parametrize("fraction", [-0.1, 1.1, float("nan")])
+def test_only_fractions_are_accepted(fraction):
     with pytest.raises(ConfigError, match="from 0 to 1"):
-        Sample(share)
+        Sample(fraction)

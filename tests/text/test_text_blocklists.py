@@ -135,10 +135,11 @@ def test_words_are_found_whole_as_c4_finds_them(text):
     assert bool(kept(WordBlocklist(words=words), [text])[0]) == (c4_count(text, words) == 0)
 
 
-def test_word_counts_shares_and_phrases():
+def test_word_counts_fractions_and_phrases():
     texts = ["bad bad word", "bad, three other words", "go-to  place", "BAD\nword", "embadded"]
     assert kept(WordBlocklist(words=["bad"], max_count=1), texts)[0] == texts[1:]
-    assert kept(WordBlocklist(words=["bad"], max_count=None, max_share=0.3), texts)[0] == [texts[1], texts[2], texts[4]]
+    by_fraction = WordBlocklist(words=["bad"], max_count=None, max_fraction=0.3)
+    assert kept(by_fraction, texts)[0] == [texts[1], texts[2], texts[4]]
     assert kept(WordBlocklist(words=["go to place"]), texts)[0] == [*texts[:2], *texts[3:]]
     assert kept(WordBlocklist(words=["bad"], whole_words=False), texts)[0] == ["go-to  place"]
 
@@ -174,7 +175,7 @@ STAGES = [
     Regex("[ab]+", min_matches=2),
     PornographicUrls(),
     UrlBlocklist(domains=["m.n"], substrings=["dm"], url_field="text"),
-    WordBlocklist(words=["a", "d$", "日", "b-m"], max_share=0.2),
+    WordBlocklist(words=["a", "d$", "日", "b-m"], max_fraction=0.2),
 ]
 
 

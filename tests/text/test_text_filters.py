@@ -76,7 +76,7 @@ def test_impossible_bounds_are_refused_at_once():
     with pytest.raises(ConfigError, match=r"min_length=5 is more than max_length=2"):
         MeanWordLength(min_length=5, max_length=2)
     with pytest.raises(ConfigError, match="between 0 and 1"):
-        NonAlphaNumeric(max_share=25)
+        NonAlphaNumeric(max_fraction=25)
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_differences_are_counted_by_kind_and_measured_against_what_is_asked_for(
     ours = [None] * 99 + ["short"]
     theirs = [None] * 100
     found = compare(("filter", "corpus"), ids, (ours, theirs), least=0.99, why=["words differ"] * 100)
-    assert (found.same_decision, found.share, found.is_enough) == (99, 0.99, True)
+    assert (found.same_decision, found.fraction, found.is_enough) == (99, 0.99, True)
     assert found.differences == {"ours short, theirs kept; words differ": 1}
     assert found.examples == {"ours short, theirs kept; words differ": ["99"]}
     assert not compare(("filter", "corpus"), ids, (ours, theirs), least=1.0).is_enough

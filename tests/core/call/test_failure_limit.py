@@ -23,7 +23,7 @@ class NoOdds(ProcessingStage[Task, Task]):
 
 
 @given(st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
-def test_the_limit_is_a_share_of_at_least_some_rows(fraction, failed, seen):
+def test_the_limit_is_a_fraction_of_at_least_some_rows(fraction, failed, seen):
     exceeded = FailureLimit(fraction).is_exceeded(failed=failed, seen=seen)
     assert exceeded == (failed > fraction * max(seen, FEWEST_ROWS))
     if exceeded:  # more failures never make it better
@@ -91,7 +91,7 @@ def test_every_executor_takes_the_policies_from_yaml(name):
     text = f"""
 version: 1
 stages:
-  - table.sample: {{share: 0.5}}
+  - table.sample: {{fraction: 0.5}}
     with: {{on_error: raise, max_attempts: 1}}
 executor: {{name: {name}, {options}}}
 """

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["FEWEST_ROWS", "FailureLimit", "checked_fraction"]
 
 FEWEST_ROWS = 100
-"""The share is one of at least so many rows: a single bad row at the start of a run says little about the rest."""
+"""The fraction is one of at least so many rows: a single bad row at the start of a run says little about the rest."""
 _SHOWN_REASONS = 3
 
 
 @dataclass(frozen=True)
 class FailureLimit:
-    """The largest share of a stage's rows that may fail.
+    """The largest fraction of a stage's rows that may fail.
 
     >>> FailureLimit(0.05).is_exceeded(failed=5, seen=7), FailureLimit(0.05).is_exceeded(failed=6, seen=100)
     (False, True)
@@ -61,7 +61,7 @@ class FailureLimit:
 
 
 def checked_fraction(fraction: float | None) -> float | None:
-    """Return the share that an executor is given, if it is one.
+    """Return the fraction that an executor is given, if it is one.
 
     Raises:
         ConfigError: It is not between 0 and 1.

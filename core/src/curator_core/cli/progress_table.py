@@ -86,7 +86,7 @@ def worker_table(state: RunState, pace: Pace) -> Table:
             continue
         if stage.leads_step:
             figures[:2] = f"{stage.queued:,}", f"{stage.running:,}"
-        workers = (f"{stage.workers:,}", f"{stage.busy:.0%}")
+        workers = (f"{stage.workers:,}", f"{stage.busy_fraction:.0%}")
         table.add_row(_name(name), *figures, *workers, style="bold yellow" if stage.is_bottleneck else None)
     return table
 
@@ -99,8 +99,8 @@ def local_table(state: RunState) -> Table:
     for each in stages:
         rows = max(each.rows_in, each.rows_out)
         speed = f"{rows / each.process_time_s:,.0f}" if each.process_time_s > 0 else ""
-        share = f"{each.process_time_s / total_s:.0%}" if total_s > 0 else ""
-        table.add_row(_name(each.name), f"{each.rows_in:,}", f"{each.rows_out:,}", _dropped(each), speed, share)
+        time_spent = f"{each.process_time_s / total_s:.0%}" if total_s > 0 else ""
+        table.add_row(_name(each.name), f"{each.rows_in:,}", f"{each.rows_out:,}", _dropped(each), speed, time_spent)
     return table
 
 

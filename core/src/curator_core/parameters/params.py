@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.function_stage import MadeOfFunction
 from curator_core.authoring.stage import ProcessingStage
+from curator_core.parameters.former_names import name_today
 from curator_core.parameters.problems import Fault, did_you_mean, one_line, render_path
 from curator_core.parameters.signature import accepts_any_parameter, attribute_type, parameters_of
 from curator_core.parameters.validation import check_value
@@ -177,6 +178,9 @@ def _same(value: Any, default: Any) -> bool:
 
 def _known_names(name: object, known: typing.Iterable[str]) -> str:
     names = list(known)
+    today = name_today(str(name), names)
+    if today in names:
+        return f", did you mean {today!r}?"
     return did_you_mean(name, names) or (f"; known: {', '.join(names)}" if names else "; there are none")
 
 

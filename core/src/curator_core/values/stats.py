@@ -44,7 +44,7 @@ class StageStats:
     ``failed`` maps classes of errors to rows that are in quarantine or were skipped; ``counters`` has what the stage
     counts itself (``report().count(requests=1)``);
     ``process_time_s`` is time inside the stage's own code, summed over workers. Executors with pools of workers also
-    note ``busy_fraction`` (the share of their workers' time spent working, after the warm-up), ``workers`` (seconds
+    note ``busy_fraction`` (the fraction of their workers' time spent working, after the warm-up), ``workers`` (seconds
     since the start, number of workers) and ``queue_peak`` (most tasks that ever waited).
     """
 

@@ -44,7 +44,7 @@ def curator_stages() -> list[StageSpec]:
             target="curator_audio.silence_filter:SilenceFilter",
             summary="Drop recordings that are silent, mostly silent, or too quiet.",
             kind="filter",
-            produces=("silence_share", "level_dbfs"),
+            produces=("silence_fraction", "level_dbfs"),
         ),
         StageSpec(
             "duration_filter",
@@ -55,7 +55,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "vad",
             target="curator_audio.speech.vad:Vad",
-            summary="Find speech: a row for each segment of it, or its share in columns; drop what has too little.",
+            summary="Find speech: a row for each segment of it, or its fraction in columns; drop what has too little.",
             kind="model",
             requires=("onnxruntime", "silero_vad"),
             extra="vad",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curator_table.stages.blend import Blend, BlendSource
     from curator_table.stages.resample import Resample
     from curator_table.stages.route import WriteRouted
-    from curator_table.stages.sample import Sample, hash_numbers, hash_text, row_keys, shares_of
+    from curator_table.stages.sample import Sample, hash_numbers, hash_text, row_keys, fractions_of
     from curator_table.stages.score_buckets import ScoreBuckets
     from curator_table.stages.select import SelectColumns
     from curator_table.stages.shuffle import Partition, Shuffle
@@ -55,7 +55,7 @@ _HOMES = {
     "stages.blend": ("Blend", "BlendSource"),
     "stages.resample": ("Resample",),
     "stages.route": ("WriteRouted",),
-    "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"),
+    "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "fractions_of"),
     "stages.score_buckets": ("ScoreBuckets",),
     "stages.select": ("SelectColumns",),
     "stages.shuffle": ("Partition", "Shuffle"),
@@ -119,7 +119,7 @@ __all__ = [
     "read_parquet",
     "row_keys",
     "separate_words",
-    "shares_of",
+    "fractions_of",
     "write_arrow",
     "write_csv",
     "write_jsonl",

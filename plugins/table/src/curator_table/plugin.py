@@ -62,7 +62,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "sample",
             target="curator_table.stages.sample:Sample",
-            summary="Keep a share of the rows, the same ones every time.",
+            summary="Keep a fraction of the rows, the same ones every time.",
             kind="filter",
         ),
         StageSpec(

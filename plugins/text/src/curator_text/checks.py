@@ -6,7 +6,7 @@ import polars as pl
 
 from curator_core.sdk import ConfigError
 
-__all__ = ["check_pattern", "check_positive", "check_share"]
+__all__ = ["check_fraction", "check_pattern", "check_positive"]
 
 
 def check_pattern(stage_name: str, pattern: str) -> None:
@@ -26,10 +26,10 @@ def check_pattern(stage_name: str, pattern: str) -> None:
         ) from error
 
 
-def check_share(stage_name: str, **limits: float) -> None:
-    """Refuse a share that is not between zero and one.
+def check_fraction(stage_name: str, **limits: float) -> None:
+    """Refuse a fraction that is not between 0 and 1.
 
-    >>> check_share("text.numbers", max_share=0.15)
+    >>> check_fraction("text.numbers", max_fraction=0.15)
 
     Raises:
         ConfigError: It is not.

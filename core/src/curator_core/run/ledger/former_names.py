@@ -1,4 +1,4 @@
-"""What runs of before called otherwise: stages, and parameters that went to another class when code moved.
+"""What runs of before called otherwise: stages, parameters, and parameters that went to another class with their code.
 
 A run made before is resumed only if nothing about it has changed. A name is nothing about it.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from curator_core.files.limits import Limits
+from curator_core.parameters.former_names import name_today
 from curator_core.registry.plugin_info import CORE, official_distribution
 from curator_core.registry.refusals import KNOWN_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["as_named_today", "as_one_reader", "is_same_release"]
+__all__ = ["as_named_today", "as_one_reader", "is_same_release", "with_parameters_of_today"]
 
 _READING_HALVES = (
     "ReadFiles", "ReadHeld", "ReadHfPieces", "ReadSamples", "ReadTable", "ReadTextPieces", "ReadWarcPieces",
@@ -57,6 +58,20 @@ def as_one_reader(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, A
     known = {**caps, **(params.get("tar_limits") or {}), **(params.get("files") or {}), **own}
     today = {name: known.get(name, value) for name, value in new.get("params", {}).items()}
     return {**old, "class": new.get("class"), "params": today}
+
+
+def with_parameters_of_today(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the identity of a stage of ours with the names that its parameters have in the stage of today.
+
+    >>> old = {"code": "curator-table 0.1.0", "params": {"share": 0.9, "seed": 0}}
+    >>> with_parameters_of_today(old, {"params": {"fraction": 0.9, "seed": 0}})["params"]
+    {'fraction': 0.9, 'seed': 0}
+    """
+    params = old.get("params", {})
+    if not _is_ours(old.get("code")):
+        return dict(old)
+    known = new.get("params", {})
+    return {**old, "params": {name_today(name, known): value for name, value in params.items()}}
 
 
 def is_same_release(old: object, new: object) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["split_quietly"]
 
 _FRAMES_PER_S = 50
-_SEARCHED_SHARE = 0.2
+_SEARCHED_FRACTION = 0.2
 
 
 def split_quietly(samples: Samples, *, longest: int, rate: int) -> list[Samples]:
@@ -29,7 +29,7 @@ def split_quietly(samples: Samples, *, longest: int, rate: int) -> list[Samples]
     parts = []
     frame = max(1, min(rate // _FRAMES_PER_S, longest))
     while len(samples) > longest:
-        searched = max(frame, int(longest * _SEARCHED_SHARE) // frame * frame)
+        searched = max(frame, int(longest * _SEARCHED_FRACTION) // frame * frame)
         last = samples[longest - searched : longest].reshape(-1, frame) if searched % frame == 0 else samples[:0]
         quietest = int(np.argmin(np.square(last).sum(axis=1))) if len(last) else 0
         middle = max(1, longest - searched + quietest * frame + frame // 2)

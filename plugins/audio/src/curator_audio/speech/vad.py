@@ -29,7 +29,7 @@ _SEGMENTS = pa.list_(pa.struct([("start_s", pa.float64()), ("end_s", pa.float64(
 _ANNOTATION: Mapping[str, pa.DataType] = {
     "speech_segments": _SEGMENTS,
     "speech_s": pa.float64(),
-    "speech_share": pa.float64(),
+    "speech_fraction": pa.float64(),
 }
 
 
@@ -44,18 +44,18 @@ class Vad(ModelStage, Filter):
     are repeated. A recording without speech is dropped as ``no_speech``.
 
     With ``output="columns"``, rows stay rows and get ``speech_segments`` (a list of ``start_s``, ``end_s``),
-    ``speech_s`` and ``speech_share``; a row without sound has no speech.
+    ``speech_s`` and ``speech_fraction``; a row without sound has no speech.
 
     Either way, recordings with too little speech are dropped if asked, and a file that cannot be decoded is
     quarantined. The detector runs on CPUs in onnxruntime; torch is not imported.
 
-    >>> Vad(output="columns", min_share=0.3).outputs()
-    ['speech_segments', 'speech_s', 'speech_share']
+    >>> Vad(output="columns", min_speech_fraction=0.3).outputs()
+    ['speech_segments', 'speech_s', 'speech_fraction']
 
     Args:
         output: ``segments`` or ``columns``.
         min_speech_s: Least speech in a recording to keep, in seconds.
-        min_share: Least share of speech in a recording to keep.
+        min_speech_fraction: Least fraction of speech in a recording to keep.
         threshold: Probability from which 32 ms of sound are speech.
         min_segment_s: Shorter segments are left out.
         max_segment_s: Longer segments are cut where speech is least probable; None for no limit.
@@ -73,7 +73,7 @@ class Vad(ModelStage, Filter):
 
     output: Literal["segments", "columns"] = "segments"
     min_speech_s: float = 0.0
-    min_share: float = 0.0
+    min_speech_fraction: float = 0.0
     threshold: float = 0.5
     min_segment_s: float = 0.25
     max_segment_s: float | None = None
@@ -137,13 +137,13 @@ class Vad(ModelStage, Filter):
         return made[0] if len(made) == 1 else iter(made)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        speech, share = batch.series("speech_s"), batch.series("speech_share")
+        speech, fraction = batch.series("speech_s"), batch.series("speech_fraction")
         reasons = {"no_speech": speech <= 0} if self.output == "segments" else {}
         if self.min_speech_s > 0:
             reasons["too_little_speech"] = speech < self.min_speech_s
-        if self.min_share > 0:
-            reasons["low_speech_share"] = share < self.min_share
-        return Verdict(share, reasons)
+        if self.min_speech_fraction > 0:
+            reasons["low_speech_fraction"] = fraction < self.min_speech_fraction
+        return Verdict(fraction, reasons)
 
     @property
     def _is_own_sound(self) -> bool:
@@ -167,14 +167,14 @@ class Vad(ModelStage, Filter):
         (blocks,) = rows
         windows = model.probabilities(counted(blocks))
         if not samples:
-            return {"speech_segments": [[]], "speech_s": [0.0], "speech_share": [0.0]}
+            return {"speech_segments": [[]], "speech_s": [0.0], "speech_fraction": [0.0]}
         rules = SegmentRules(self.threshold, self.min_segment_s, self.max_segment_s, self.min_silence_s, self.pad_s)
         duration_s = samples / SPEECH_RATE
         segments = find_segments(windows, rules, window_s=WINDOW_S, duration_s=duration_s)
         speech_s = round(sum(end - start for start, end in segments), 4)
         spans = [{"start_s": start, "end_s": end} for start, end in segments]
-        share = min(1.0, speech_s / duration_s)
-        return {"speech_segments": [spans], "speech_s": [speech_s], "speech_share": [share]}
+        fraction = min(1.0, speech_s / duration_s)
+        return {"speech_segments": [spans], "speech_s": [speech_s], "speech_fraction": [fraction]}
 
     def _segments(self, batch: TableBatch) -> Iterator[TableBatch]:
         found = [[tuple(span.values()) for span in each] for each in batch.data.column("speech_segments").to_pylist()]

@@ -137,14 +137,14 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         return {"eps": self.eps}
 
     def key_writer(self, partitions: int) -> WriteKeys:
-        share = min(1.0, _SAMPLE_BYTES / max(1, self.corpus.total_bytes))
+        fraction = min(1.0, _SAMPLE_BYTES / max(1, self.corpus.total_bytes))
         return WriteSample(
             self.cache_path,
             self.content_field,
             id_field=self.id_field,
             score_field=self.score_field,
             partitions=partitions,
-            share=share,
+            fraction=fraction,
             seed=self.seed,
         )
 

@@ -27,11 +27,11 @@ class WriteSample(WriteKeys):
         id_field: Column with ids; file and place unless given.
         score_field: Column with numbers by which the row to keep is chosen.
         partitions: One.
-        share: Share of the vectors that is taken.
+        fraction: Fraction of the vectors that is taken.
         seed: Start of the random numbers.
     """
 
-    share: float = field(default=1.0, kw_only=True)
+    fraction: float = field(default=1.0, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
     name = "dedup.write_sample"
@@ -39,7 +39,7 @@ class WriteSample(WriteKeys):
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return vectors that were drawn, in the place of keys."""
         vectors, is_there = unit_vectors(batch, self.content_field)
-        chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.share))
+        chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.fraction))
         width = vectors.shape[1]
         values = pa.array(vectors[chosen].reshape(-1))
         columns: dict[str, Any] = {

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch, report
-from curator_table.stages.sample import hash_numbers, row_keys, shares_of
+from curator_table.stages.sample import hash_numbers, row_keys, fractions_of
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns
@@ -91,6 +91,6 @@ def copies_of(weights: pl.Series, keys: pl.Series) -> pl.Series:
     [0, 2, 1]
     """
     whole = weights.floor()
-    more: pl.Series = (shares_of(keys) < weights - whole).cast(pl.Int64)
+    more: pl.Series = (fractions_of(keys) < weights - whole).cast(pl.Int64)
     copies: pl.Series = whole.cast(pl.Int64) + more
     return copies

@@ -49,7 +49,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         measures: What to measure of the text.
         columns: Columns of numbers.
         expressions: For each name an SQL expression over the columns of a row, as in ``table.where``, that gives a
-            number, e.g. ``{"title_share": "length(title) / length(text)"}``.
+            number, e.g. ``{"title_fraction": "length(title) / length(text)"}``.
         by: Column by whose values rows are grouped.
         max_groups: Most groups in a batch; the rows of further values, the rarest, are counted together.
         text_field: Column with the text.

@@ -75,7 +75,7 @@ class Numbers:
             "nulls": self.nulls,
             "mean": self.total / known.count,
             "min": known.minimum,
-            **{f"p{share * 100:g}": known.quantile(share) for share in _QUANTILES},
+            **{f"p{fraction * 100:g}": known.quantile(fraction) for fraction in _QUANTILES},
             "max": known.maximum,
             "histogram": [[known.upper_edge(index), known.bins[index]] for index in sorted(known.bins)],
         }
@@ -162,7 +162,7 @@ def _chart(histogram: list[list[float]]) -> str:
 def read_quantiles(
     folder: str, columns: list[str], *, stage: str
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return, for each column, numbers and the share of rows that are no larger, from a folder of statistics.
+    """Return, for each column, numbers and the fraction of rows that are no larger, from a folder of statistics.
 
     Raises:
         ConfigError: There are no statistics of a column.

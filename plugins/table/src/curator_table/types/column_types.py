@@ -110,13 +110,13 @@ def look_at(files: Sequence[FileEntry], format_name: str, limits: Limits) -> lis
     """Return what :meth:`Format.look` finds in each file; None for one that cannot be read."""
     total = sum(file.size_bytes or 0 for file in files)
     looked_at = min(_MAX_BYTES, max(_MIN_BYTES, int(total * _LOOKED_AT_FRACTION)))
-    share = looked_at // max(1, len(files))
+    bytes_each = looked_at // max(1, len(files))
 
     def look(file: FileEntry) -> Any:
         piece = FileSlice(file.path, file_bytes=file.size_bytes, version=file.version)
         try:
             with Recording().active():  # the run itself reports what is wrong with a file
-                return format_named(format_name).look(piece, max_bytes=share, limits=limits)
+                return format_named(format_name).look(piece, max_bytes=bytes_each, limits=limits)
         except Exception:  # noqa: BLE001 - a damaged file may raise anything, and the run meets the same error
             return None
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["text_length", "text_share"]
+__all__ = ["text_length", "text_fraction"]
 
 _REMOVED = frozenset({"script", "style"})
 _HIDDEN = _REMOVED | {"template", "rp", "rt"}
@@ -48,10 +48,10 @@ _MAX_UNCLOSED_TAGS = 100
 _WHITE_SPACE = " \n\t\f\r"
 
 
-def text_share(page: str, min_chars: int) -> float:
-    """Return the share of a page's characters that is text; zero where there are less than ``min_chars`` of it.
+def text_fraction(page: str, min_chars: int) -> float:
+    """Return the fraction of a page's characters that is text; zero where there are less than ``min_chars`` of it.
 
-    >>> text_share("<p>Text</p><script>code</script>", min_chars=1)
+    >>> text_fraction("<p>Text</p><script>code</script>", min_chars=1)
     0.125
 
     Args:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["comment_share", "comments_of", "docstrings_of"]
+__all__ = ["comment_fraction", "comments_of", "docstrings_of"]
 
 _UNPARSEABLE = (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError)
 """What the tokenizer and parser raise on text that is no Python, has NUL characters or is nested too deeply."""
@@ -56,14 +56,14 @@ if sys.version_info >= (3, 11):
 _warnings = threading.Lock()
 
 
-def comment_share(source: str) -> float:
-    """Return the share of a file's characters in comments and docstrings; zero for a file that is no Python.
+def comment_fraction(source: str) -> float:
+    """Return the fraction of a file's characters in comments and docstrings; zero for a file that is no Python.
 
     Comments count with their hash signs and without the newlines between them; docstrings of modules, classes and
     functions (but not of asynchronous ones) count without quotation marks and common indentation, with one character
     between two.
 
-    >>> comment_share("x = 1  # one" + chr(10) + "y=2")
+    >>> comment_fraction("x = 1  # one" + chr(10) + "y=2")
     0.3125
     """
     if not source:

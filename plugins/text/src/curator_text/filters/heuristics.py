@@ -120,35 +120,35 @@ def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]
     """
     common: Any = {"text_field": text_field, "tag": tag}
     top = [
-        RepeatingTopNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_top_{n}_grams")
-        for n, share in ((2, 0.2), (3, 0.18), (4, 0.16))
+        RepeatingTopNGrams(n=n, max_fraction=fraction, **common).with_(name=f"text.repeating_top_{n}_grams")
+        for n, fraction in ((2, 0.2), (3, 0.18), (4, 0.16))
     ]
     repeated = [
-        RepeatingDuplicateNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_duplicate_{n}_grams")
-        for n, share in ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.1))
+        RepeatingDuplicateNGrams(n=n, max_fraction=fraction, **common).with_(name=f"text.repeating_duplicate_{n}_grams")
+        for n, fraction in ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.1))
     ]
     return [
-        NonAlphaNumeric(max_share=0.25, ascii_only=True, **common),
-        SymbolsToWords(max_share=0.1, **common),
-        Numbers(max_share=0.15, **common),
-        Urls(max_share=0.2, **common),
-        WhiteSpace(max_share=0.25, **common),
-        Parentheses(max_share=0.1, **common),
-        BoilerPlateString(max_share=0.4, **common),
-        RepeatedLines(min_share=0.7, **common),
-        RepeatedParagraphs(min_share=0.7, **common),
-        RepeatedLinesByChar(min_share=0.8, **common),
-        RepeatedParagraphsByChar(min_share=0.8, **common),
+        NonAlphaNumeric(max_fraction=0.25, ascii_only=True, **common),
+        SymbolsToWords(max_fraction=0.1, **common),
+        Numbers(max_fraction=0.15, **common),
+        Urls(max_fraction=0.2, **common),
+        WhiteSpace(max_fraction=0.25, **common),
+        Parentheses(max_fraction=0.1, **common),
+        BoilerPlateString(max_fraction=0.4, **common),
+        RepeatedLines(min_fraction=0.7, **common),
+        RepeatedParagraphs(min_fraction=0.7, **common),
+        RepeatedLinesByChar(min_fraction=0.8, **common),
+        RepeatedParagraphsByChar(min_fraction=0.8, **common),
         WordCount(min_words=50, max_words=100_000, **common),
-        Punctuation(max_share=0.85, **common),
-        WordsWithoutAlphabets(min_share=0.8, **common),
+        Punctuation(max_fraction=0.85, **common),
+        WordsWithoutAlphabets(min_fraction=0.8, **common),
         CommonEnglishWords(min_words=2, **common),
         MeanWordLength(min_length=3, max_length=10, **common),
         LongWord(max_length=1000, **common),
-        Ellipsis(max_share=0.3, **common),
+        Ellipsis(max_fraction=0.3, **common),
         *top,
         *repeated,
-        Bullets(max_share=0.9, **common),
+        Bullets(max_fraction=0.9, **common),
     ]
 
 

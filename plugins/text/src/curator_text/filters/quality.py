@@ -10,7 +10,7 @@ import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict, check_range
 from curator_table import check_segmenter
-from curator_text.filters.rules import Rule, compile_rules, judge_rules, share
+from curator_text.filters.rules import Rule, compile_rules, judge_rules, ratio
 from curator_text.metrics.c4_lines import C4Rules, edit_c4_lines
 from curator_text.metrics.lines import FINEWEB_SHORT_LINE, line_counts
 from curator_text.metrics.text_bytes import text_bytes_of
@@ -37,8 +37,8 @@ class GopherQuality(Filter):
     number of words that are not only punctuation, ``gopher_below_avg_threshold`` and ``gopher_above_avg_threshold`` by
     the mean number of characters in those, ``gopher_too_many_hashes`` and ``gopher_too_many_ellipsis`` per word,
     ``gopher_too_many_bullets`` and ``gopher_too_many_end_ellipsis`` per line, ``gopher_below_alpha_threshold`` by the
-    share of words with a letter, ``gopher_enough_stop_words`` by how many different stop words occur. A limit of None
-    is not applied.
+    fraction of words with a letter, ``gopher_enough_stop_words`` by how many different stop words occur. A limit of
+    None is not applied.
 
     >>> from curator_text import DocumentBatch
     >>> texts = ["Too short.", "It is the habit of the sea to be calm in the morning and wild at night. " * 5]
@@ -55,9 +55,9 @@ class GopherQuality(Filter):
         min_mean_word_length: Smallest mean number of characters in those words.
         max_mean_word_length: Largest mean number of characters in those words.
         max_symbols_per_word: Most ``#``, and most ellipses, per word.
-        max_bullet_lines: Largest share of lines that start with a bullet.
-        max_ellipsis_lines: Largest share of lines that end with an ellipsis.
-        min_alpha_words: Smallest share of words with a letter.
+        max_bullet_line_fraction: Largest fraction of lines that start with a bullet.
+        max_ellipsis_line_fraction: Largest fraction of lines that end with an ellipsis.
+        min_alpha_word_fraction: Smallest fraction of words with a letter.
         min_stop_words: Fewest different stop words.
         stop_words: The stop words, at most 64; Gopher's eight English ones unless given.
     """
@@ -68,9 +68,9 @@ class GopherQuality(Filter):
     min_mean_word_length: float | None = 3.0
     max_mean_word_length: float | None = 10.0
     max_symbols_per_word: float | None = 0.1
-    max_bullet_lines: float | None = 0.9
-    max_ellipsis_lines: float | None = 0.3
-    min_alpha_words: float | None = 0.8
+    max_bullet_line_fraction: float | None = 0.9
+    max_ellipsis_line_fraction: float | None = 0.3
+    min_alpha_word_fraction: float | None = 0.8
     min_stop_words: int | None = 2
     stop_words: list[str] | None = None
     text_field: str = "text"
@@ -104,17 +104,23 @@ class GopherQuality(Filter):
         stop_words = GOPHER_STOP_WORDS if self.stop_words is None else tuple(self.stop_words)
         words = (word_counts(self.words, stop_words),)
         both = (*words, line_counts())
-        mean = share("solid_word_chars", "solid_words")
+        mean = ratio("solid_word_chars", "solid_words")
         limits = [
             ("gopher_short_doc", words, pl.col("solid_words"), self.min_words, None),
             ("gopher_long_doc", words, pl.col("solid_words"), None, self.max_words),
             ("gopher_below_avg_threshold", words, mean, self.min_mean_word_length, None),
             ("gopher_above_avg_threshold", words, mean, None, self.max_mean_word_length),
-            ("gopher_too_many_hashes", both, share("hashes", "words"), None, self.max_symbols_per_word),
-            ("gopher_too_many_ellipsis", both, share("ellipses", "words"), None, self.max_symbols_per_word),
-            ("gopher_too_many_bullets", both, share("bullet_lines", "lines"), None, self.max_bullet_lines),
-            ("gopher_too_many_end_ellipsis", both, share("ellipsis_lines", "lines"), None, self.max_ellipsis_lines),
-            ("gopher_below_alpha_threshold", both, share("alpha_words", "words"), self.min_alpha_words, None),
+            ("gopher_too_many_hashes", both, ratio("hashes", "words"), None, self.max_symbols_per_word),
+            ("gopher_too_many_ellipsis", both, ratio("ellipses", "words"), None, self.max_symbols_per_word),
+            ("gopher_too_many_bullets", both, ratio("bullet_lines", "lines"), None, self.max_bullet_line_fraction),
+            (
+                "gopher_too_many_end_ellipsis",
+                both,
+                ratio("ellipsis_lines", "lines"),
+                None,
+                self.max_ellipsis_line_fraction,
+            ),
+            ("gopher_below_alpha_threshold", both, ratio("alpha_words", "words"), self.min_alpha_word_fraction, None),
             ("gopher_enough_stop_words", both, pl.col("stop_words"), self.min_stop_words, None),
         ]
         rules = []
@@ -144,22 +150,22 @@ class FinewebQuality(Filter):
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
             tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
             ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
-        min_ended_lines: Smallest share of lines that end with punctuation.
+        min_ended_line_fraction: Smallest fraction of lines that end with punctuation.
         allow_no_ended_lines: Whether to keep documents in which no line does.
         line_ends: The characters that end a line; those that end sentences in any script unless given.
-        max_short_lines: Largest share of short lines.
+        max_short_line_fraction: Largest fraction of short lines.
         short_line: Most characters of a short line.
-        max_repeated_chars: Largest share of characters in lines that occurred before.
+        max_repeated_char_fraction: Largest fraction of characters in lines that occurred before.
         max_newlines_per_word: Most line ends per word.
     """
 
     words: Words = "whitespace"
-    min_ended_lines: float | None = 0.12
+    min_ended_line_fraction: float | None = 0.12
     allow_no_ended_lines: bool = False
     line_ends: str | None = None
-    max_short_lines: float | None = 0.67
+    max_short_line_fraction: float | None = 0.67
     short_line: int = FINEWEB_SHORT_LINE
-    max_repeated_chars: float | None = 0.01
+    max_repeated_char_fraction: float | None = 0.01
     max_newlines_per_word: float | None = 0.3
     text_field: str = "text"
 
@@ -178,18 +184,19 @@ class FinewebQuality(Filter):
         """Return the rules in the order in which they are judged, cheap metrics first."""
         lines = (line_counts(self.short_line, self.line_ends),)
         rules = [Rule("empty", lines, pl.col("full_lines") == 0)]
-        if self.min_ended_lines is not None:
-            few = share("ended_lines", "full_lines") < self.min_ended_lines
+        if self.min_ended_line_fraction is not None:
+            few = ratio("ended_lines", "full_lines") < self.min_ended_line_fraction
             if self.allow_no_ended_lines:
                 few &= pl.col("ended_lines") > 0
             rules.append(Rule("line_punct_ratio", lines, few))
-        if self.max_short_lines is not None:
-            rules.append(Rule("short_line_ratio", lines, share("short_lines", "full_lines") > self.max_short_lines))
-        if self.max_repeated_chars is not None:
-            repeated = share("repeated_full_line_chars", pl.col("chars") - pl.col("newlines"))
-            rules.append(Rule("char_dup_ratio", lines, repeated > self.max_repeated_chars))
+        if self.max_short_line_fraction is not None:
+            too_many_short = ratio("short_lines", "full_lines") > self.max_short_line_fraction
+            rules.append(Rule("short_line_ratio", lines, too_many_short))
+        if self.max_repeated_char_fraction is not None:
+            repeated = ratio("repeated_full_line_chars", pl.col("chars") - pl.col("newlines"))
+            rules.append(Rule("char_dup_ratio", lines, repeated > self.max_repeated_char_fraction))
         if self.max_newlines_per_word is not None:
-            too_many = share("newlines", "words") > self.max_newlines_per_word
+            too_many = ratio("newlines", "words") > self.max_newlines_per_word
             rules.append(Rule("list_ratio", (*lines, word_counts(self.words)), too_many))
         return rules
 

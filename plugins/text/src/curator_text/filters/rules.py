@@ -1,4 +1,4 @@
-"""What filters are written with: shares, and rules that are judged in their order."""
+"""What filters are written with: ratios, and rules that are judged in their order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from curator_core.sdk import TableBatch
     from curator_text.metrics.group import MetricGroup
 
-__all__ = ["Rule", "compile_rules", "judge_rules", "share"]
+__all__ = ["Rule", "compile_rules", "judge_rules", "ratio"]
 
 
-def share(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None = None) -> pl.Expr:
+def ratio(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None = None) -> pl.Expr:
     """Return one column divided by another, and ``of_nothing`` where there is nothing to divide by.
 
-    >>> pl.DataFrame({"a": [1, 0], "b": [2, 0]}).select(share("a", "b", of_nothing=1.0)).to_series().to_list()
+    >>> pl.DataFrame({"a": [1, 0], "b": [2, 0]}).select(ratio("a", "b", of_nothing=1.0)).to_series().to_list()
     [0.5, 1.0]
     """
     part = pl.col(part) if isinstance(part, str) else part

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.checks import check_pattern, check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_pattern, check_fraction
+from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, addresses, compile_surface
 from curator_text.word_lists import packaged_list, read_lists
 
@@ -26,24 +26,24 @@ _HOST = r"^\s*(?:(?:[a-z][a-z0-9+.\-]*:)?//)?(?:[^/?#@\s]*@)?(\[[0-9a-f:.]+\]|[^
 
 @dataclass
 class Urls(Filter):
-    r"""Keep documents in which at most ``max_share`` of the characters are in URLs.
+    r"""Keep documents in which at most ``max_fraction`` of the characters are in URLs.
 
     A URL is ``http://`` or ``https://`` and all that follows of ASCII letters, digits, ``$-_@.&+/:=?#~!*(),`` and
-    percent signs with two hexadecimal digits, as in NeMo Curator's ``UrlsFilter``. An empty document has share one.
+    percent signs with two hexadecimal digits, as in NeMo Curator's ``UrlsFilter``. An empty document scores one.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["https://example.org/", "Read https://a.io/ if you have the time"]})
-    >>> Urls(max_share=0.4).process(batch).data["text"].to_pylist()
+    >>> Urls(max_fraction=0.4).process(batch).data["text"].to_pylist()
     ['Read https://a.io/ if you have the time']
 
     Args:
-        max_share: Largest share of characters in URLs to keep a document, from 0 to 1.
+        max_fraction: Largest fraction of characters in URLs to keep a document, from 0 to 1.
         url_regex: What a URL is, instead, in the syntax of Rust's regex crate: ``https?://[^\s"'<>]+``. Whole matches
             count, whatever the groups.
         text_field: Column with the text.
     """
 
-    max_share: float = 0.2
+    max_fraction: float = 0.2
     url_regex: str | None = None
     text_field: str = "text"
 
@@ -51,14 +51,14 @@ class Urls(Filter):
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
         if self.url_regex is not None:
             check_pattern(self.name, self.url_regex)
 
     def judge(self, batch: TableBatch) -> Verdict:
         group = SURFACE if self.url_regex is None else addresses(self.url_regex)
-        found = group.score(batch, self.text_field, share("url_chars", "chars", of_nothing=1.0))
-        return Verdict(found, {"too_many_urls": found > self.max_share})
+        found = group.score(batch, self.text_field, ratio("url_chars", "chars", of_nothing=1.0))
+        return Verdict(found, {"too_many_urls": found > self.max_fraction})
 
 
 @dataclass

@@ -53,7 +53,7 @@ class WordBlocklist(Filter):
         language_field: Column with the language of a document, by which its list is chosen; a document in a language
             without a list is kept. Needed where lists are given by language.
         max_count: Most listed words to keep a document.
-        max_share: Largest share of a document's words that may be listed; None is no limit.
+        max_fraction: Largest fraction of a document's words that may be listed; None is no limit.
         whole_words: Find whole words only. In Burmese, Chinese, Japanese, Khmer, Lao and Thai (by ``language_field``),
             which put no spaces between words, entries are found anywhere.
         text_field: Column with the text.
@@ -63,7 +63,7 @@ class WordBlocklist(Filter):
     word_files: str | list[str] | dict[str, str | list[str]] | None = None
     language_field: str | None = None
     max_count: int | None = 0
-    max_share: float | None = None
+    max_fraction: float | None = None
     whole_words: bool = True
     text_field: str = "text"
 
@@ -75,7 +75,7 @@ class WordBlocklist(Filter):
         by_language = isinstance(self.words, dict) or isinstance(self.word_files, dict)
         if by_language and self.language_field is None:
             raise ConfigError(f"{self.name}: lists by language need a column", fix="e.g. language_field: language")
-        if self.max_count is None and self.max_share is None:
+        if self.max_count is None and self.max_fraction is None:
             raise ConfigError(f"{self.name}: no limit is given", fix="e.g. max_count: 0")
 
     def inputs(self) -> Columns:
@@ -99,8 +99,9 @@ class WordBlocklist(Filter):
         reasons = {}
         if self.max_count is not None:
             reasons["blocked_words"] = found > self.max_count
-        if self.max_share is not None:
-            reasons["blocked_word_share"] = found / SURFACE.of(batch, self.text_field)["words"].clip(1) > self.max_share
+        if self.max_fraction is not None:
+            words = SURFACE.of(batch, self.text_field)["words"].clip(1)
+            reasons["blocked_word_fraction"] = found / words > self.max_fraction
         return Verdict(found, reasons)
 
     def _count_by_language(self, texts: pl.Series, languages: pl.Series, lists: dict[str | None, _Words]) -> pl.Series:

@@ -9,8 +9,8 @@ import polars as pl
 
 from curator_core.sdk import Filter, Verdict, check_range
 from curator_table import SpacedWords, check_segmenter
-from curator_text.checks import check_positive, check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_positive, check_fraction
+from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, compile_surface, surface
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class MeanWordLength(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("word_chars", "words", of_nothing=0.0))
+        found = surface(self.words).score(batch, self.text_field, ratio("word_chars", "words", of_nothing=0.0))
         return Verdict.between(
             found, self.min_length, self.max_length, below="mean_word_too_short", above="mean_word_too_long"
         )
@@ -137,11 +137,11 @@ class LongWord(Filter):
 
 @dataclass
 class SymbolsToWords(Filter):
-    """Keep documents in which at most ``max_share`` of the words are symbols.
+    """Keep documents in which at most ``max_fraction`` of the words are symbols.
 
     A word is a symbol if the number of runs of hash signs in it is more than half its characters (``#``, ``#a#``), or
     if it is one of ``... … [...] […] (...) -»``. This is NeMo Curator's ``SymbolsToWordsFilter``, after Gopher (Rae et
-    al. 2021, appendix A.1.1). A document without words has share one; NeMo Curator raises.
+    al. 2021, appendix A.1.1). A document without words scores one; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["# # a heading", "plain words only"]})
@@ -149,13 +149,13 @@ class SymbolsToWords(Filter):
     ['plain words only']
 
     Args:
-        max_share: Largest share of words that are symbols to keep a document, from 0 to 1.
+        max_fraction: Largest fraction of words that are symbols to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
         text_field: Column with the text.
     """
 
-    max_share: float = 0.1
+    max_fraction: float = 0.1
     words: SpacedWords = "whitespace"
     text_field: str = "text"
 
@@ -163,23 +163,23 @@ class SymbolsToWords(Filter):
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("symbol_words", "words", of_nothing=1.0))
-        return Verdict(found, {"too_many_symbol_words": found > self.max_share})
+        found = surface(self.words).score(batch, self.text_field, ratio("symbol_words", "words", of_nothing=1.0))
+        return Verdict(found, {"too_many_symbol_words": found > self.max_fraction})
 
 
 @dataclass
 class WordsWithoutAlphabets(Filter):
-    """Keep documents in which at least ``min_share`` of the words hold a letter.
+    """Keep documents in which at least ``min_fraction`` of the words hold a letter.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's
-    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words has
-    share zero; NeMo Curator raises.
+    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words
+    scores zero; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["1 + 1 = two", "one plus one"]})
@@ -187,13 +187,13 @@ class WordsWithoutAlphabets(Filter):
     ['one plus one']
 
     Args:
-        min_share: Smallest share of words with a letter to keep a document, from 0 to 1.
+        min_fraction: Smallest fraction of words with a letter to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
         text_field: Column with the text.
     """
 
-    min_share: float = 0.8
+    min_fraction: float = 0.8
     words: SpacedWords = "whitespace"
     text_field: str = "text"
 
@@ -201,14 +201,14 @@ class WordsWithoutAlphabets(Filter):
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_share=self.min_share)
+        check_fraction(self.name, min_fraction=self.min_fraction)
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("lettered_words", "words", of_nothing=0.0))
-        return Verdict(found, {"too_few_words_with_letters": found < self.min_share})
+        found = surface(self.words).score(batch, self.text_field, ratio("lettered_words", "words", of_nothing=0.0))
+        return Verdict(found, {"too_few_words_with_letters": found < self.min_fraction})
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, MissingPackageError, Verdict
-from curator_text.checks import check_positive, check_share
+from curator_text.checks import check_positive, check_fraction
 from curator_text.language.labels import cld2_labels, fasttext_labels, load_model, packaged_model
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class LanguageId(Filter):
         model: A fastText model in place of the packaged lid.176; its labels are the languages.
         text_field: Column with the text.
         language_field: Column for the language.
-        score_field: Column for the score: fastText's probability, CLD2's share of the text.
+        score_field: Column for the score: fastText's probability, CLD2's fraction of the text.
         overwrite: Replace columns of those names; else one that is there is an error.
         tag: Keep all rows and add a score and a reason column instead.
         invert: Drop what would be kept and keep what would be dropped.
@@ -72,7 +72,7 @@ class LanguageId(Filter):
     name = "text.language_id"
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_score=self.min_score)
+        check_fraction(self.name, min_score=self.min_score)
         if self.max_chars is not None:
             check_positive(self.name, max_chars=self.max_chars)
         if self.keep is not None and not self.keep:

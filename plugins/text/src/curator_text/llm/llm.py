@@ -147,13 +147,13 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
                     f"{self.name}: the environment variable {self.api_key_env} is not set here",
                     fix=f"export {self.api_key_env}=... before the run, on every machine that runs workers",
                 )
-        share = self.num_workers() or 1
+        workers = self.num_workers() or 1
         self._requests = RowRequests(
             self._client(key),
             concurrency=self.concurrency,
             max_attempts=self.max_requests_per_row,
-            requests_per_minute=None if self.requests_per_minute is None else self.requests_per_minute / share,
-            tokens_per_minute=None if self.tokens_per_minute is None else self.tokens_per_minute / share,
+            requests_per_minute=None if self.requests_per_minute is None else self.requests_per_minute / workers,
+            tokens_per_minute=None if self.tokens_per_minute is None else self.tokens_per_minute / workers,
         )
 
     def teardown(self) -> None:

@@ -122,7 +122,7 @@ def _stage_event(sample: StageSample) -> dict[str, Any]:
         "queued": live.queued,
         "running": live.running,
         "workers": live.workers,
-        "busy": round(live.busy, 3),
+        "busy_fraction": round(live.busy_fraction, 3),
         "is_bottleneck": live.is_bottleneck,
         "tasks_in": counts.tasks_in,
         "tasks_out": counts.tasks_out,
