@@ -43,7 +43,7 @@ def test_models_transcribe(folders, kind):
 
 def test_the_text_of_a_ctc_model_is_the_most_probable_label_of_each_frame(folders):
     folder = folders["ctc without masks"]
-    _, (row,) = run(Asr(folder, transcript_field="heard"), batch_of(encoded(SOUNDS[0], subtype="FLOAT")))
+    _, (row,) = run(Asr(folder, transcript_column="heard"), batch_of(encoded(SOUNDS[0], subtype="FLOAT")))
     model = transformers.AutoModelForCTC.from_pretrained(folder).eval()
     features = transformers.AutoFeatureExtractor.from_pretrained(folder)
     inputs = features(SOUNDS[0][:, 0], sampling_rate=16_000, return_tensors="pt")

@@ -158,7 +158,7 @@ def test_resample():
 
 def test_resample_keeps_channels_and_width_if_asked():
     batch = batch_of(encoded(tone(0.5, 8_000, 3), 8_000, subtype="PCM_24"), field="audio", duration_s=[99.0])
-    stage = Resample(12_000, mono=False, subtype="PCM_24", bytes_field="audio")
+    stage = Resample(12_000, mono=False, subtype="PCM_24", bytes_column="audio")
     row = stage.process(batch).data.to_pylist()[0]
     with soundfile.SoundFile(io.BytesIO(row["audio"])) as sound:
         assert (sound.samplerate, sound.channels, sound.format, sound.subtype) == (12_000, 3, "FLAC", "PCM_24")
@@ -172,7 +172,7 @@ def test_resample_by_reference(tmp_path):
     batch = batch_of(
         None, None, uri=[str(path)] * 2, _source=[str(path)] * 2, offset_s=[None, 0.5], duration_s=[2.0, 1.0]
     )
-    out = Resample(8_000, bytes_field=None).process(batch).data.to_pylist()
+    out = Resample(8_000, bytes_column=None).process(batch).data.to_pylist()
     assert [len(decoded(row["bytes"])[0]) for row in out] == [16_000, 8_000]
 
 

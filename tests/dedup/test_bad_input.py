@@ -31,7 +31,7 @@ def test_a_folder_that_the_next_pass_would_read_is_refused(documents, workflow, 
 @WORKFLOWS
 def test_a_missing_column_is_named_with_those_there_are(documents, workflow):
     with pytest.raises(UnknownNameError, match=r"body.*\n?.*the first file has: id, text, score"):
-        workflow(**documents.paths(), text_field="body").run(LocalExecutor(on_error="raise"))
+        workflow(**documents.paths(), text_column="body").run(LocalExecutor(on_error="raise"))
 
 
 @WORKFLOWS
@@ -41,7 +41,7 @@ def test_two_documents_with_one_id_are_told_apart_by_their_place(tmp_path, workf
     rows = [("x", SENTENCE), ("x", "something else"), ("x", SENTENCE), ("y", "something different")]
     lines = [json.dumps({"id": name, "text": text, "n": number}) + "\n" for number, (name, text) in enumerate(rows)]
     (folder / "a.jsonl").write_text("".join(lines), encoding="utf-8")
-    result = workflow(str(folder), str(tmp_path / "cache"), str(tmp_path / "out"), id_field="id").run()
+    result = workflow(str(folder), str(tmp_path / "cache"), str(tmp_path / "out"), id_column="id").run()
     texts = [Path(path).read_text(encoding="utf-8") for path in result.output_paths]
     left = [json.loads(line)["n"] for text in texts for line in text.splitlines()]
     assert left == [0, 1, 3]

@@ -67,15 +67,15 @@ class Lengths(ModelStage):
     """Add the length of each text.
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    text_field: str = "text"
+    text_column: str = "text"
     name = "plain.lengths"
     uses_torch = False
 
     def inputs(self):
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self):
         return ["length"]
@@ -84,7 +84,7 @@ class Lengths(ModelStage):
         return len
 
     def predict(self, model, rows):
-        return [model(text) for text in rows[self.text_field].to_pylist()]
+        return [model(text) for text in rows[self.text_column].to_pylist()]
 '''
 
 PIPELINE = """

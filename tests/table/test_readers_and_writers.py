@@ -21,7 +21,7 @@ class DocumentBatch(TableBatch):
 
 @dataclass
 class ReadDocuments(ReadJsonl):
-    text_field: str = "text"
+    text_column: str = "text"
     name = "docs.read"
     format = "jsonl"
     batch_type = DocumentBatch

@@ -147,7 +147,7 @@ def test_word_counts_fractions_and_phrases():
 def test_words_by_language(tmp_path):
     (tmp_path / "de.txt").write_text("schlecht\n")
     stage = WordBlocklist(
-        words={"zh": ["坏话"], "en": ["bad"]}, word_files={"de": str(tmp_path / "de.txt")}, language_field="language"
+        words={"zh": ["坏话"], "en": ["bad"]}, word_files={"de": str(tmp_path / "de.txt")}, language_column="language"
     )
     texts = ["这是坏话吧", "bad", "bad", "schlecht!", "schlecht", None]
     languages = pa.array(["zh", "en", "de", "de", None, "en"])
@@ -174,7 +174,7 @@ STAGES = [
     Substring("a"),
     Regex("[ab]+", min_matches=2),
     PornographicUrls(),
-    UrlBlocklist(domains=["m.n"], substrings=["dm"], url_field="text"),
+    UrlBlocklist(domains=["m.n"], substrings=["dm"], url_column="text"),
     WordBlocklist(words=["a", "d$", "日", "b-m"], max_fraction=0.2),
 ]
 

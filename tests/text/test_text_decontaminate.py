@@ -105,11 +105,11 @@ def test_the_reason_names_the_benchmark(benchmarks):
 
 def test_benchmarks_can_be_named_and_fields_chosen(benchmarks):
     references = {"mine": [str(benchmarks / "arithmetic.jsonl")]}
-    assert run(Decontaminate(references, fields=["question"]), [QUESTION])[1] == {"contaminated: mine": 1}
+    assert run(Decontaminate(references, reference_columns=["question"]), [QUESTION])[1] == {"contaminated: mine": 1}
     with pytest.raises(UnknownNameError, match="questoin"):
-        scores(Decontaminate(references, fields=["questoin"]), [QUESTION])
+        scores(Decontaminate(references, reference_columns=["questoin"]), [QUESTION])
     with pytest.raises(ConfigError, match="holds int64"):
-        scores(Decontaminate(references, fields=["n"]), [QUESTION])
+        scores(Decontaminate(references, reference_columns=["n"]), [QUESTION])
     with pytest.raises(ConfigError, match="gone"):
         Decontaminate(str(benchmarks / "gone.jsonl")).preflight()
     (benchmarks / "odd.xyz").write_text("x")

@@ -66,7 +66,7 @@ def test_tag_keeps_rows_and_says_why():
 
 def test_filters_run_on_any_text_column():
     batch = DocumentBatch(data={"caption": ["a small cat", "cat"]})
-    (out,) = Pipeline(stages=[WordCount(min_words=2, text_field="caption")]).run(initial_tasks=[batch])
+    (out,) = Pipeline(stages=[WordCount(min_words=2, text_column="caption")]).run(initial_tasks=[batch])
     assert out.data["caption"].to_pylist() == ["a small cat"]
 
 

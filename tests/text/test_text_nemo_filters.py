@@ -288,9 +288,9 @@ def test_the_english_recipe_drops_what_its_stages_tag():
 
 
 def test_the_english_recipe_has_the_published_filters_and_names_of_their_own():
-    names = [stage.name for stage in nemo_english(text_field="body")]
+    names = [stage.name for stage in nemo_english(text_column="body")]
     assert len(names) == len(set(names)) == 28
-    assert {stage.text_field for stage in nemo_english(text_field="body")} == {"body"}
+    assert {stage.text_column for stage in nemo_english(text_column="body")} == {"body"}
 
 
 def test_neighbouring_filters_measure_a_group_once(monkeypatch):

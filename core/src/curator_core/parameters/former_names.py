@@ -9,9 +9,10 @@ if TYPE_CHECKING:
 
 __all__ = ["name_today"]
 
-_LAST_WORDS = {"share": "fraction"}
+_LAST_WORDS = {"field": "column", "fields": "columns", "share": "fraction"}
 """Words at the end of names that were replaced in all parameters."""
 _NAMES = {
+    "fields": "reference_columns",
     "max_bullet_lines": "max_bullet_line_fraction",
     "max_ellipsis_lines": "max_ellipsis_line_fraction",
     "max_repeated_chars": "max_repeated_char_fraction",
@@ -32,8 +33,8 @@ _NAMES = {
 def name_today(name: str, known: Collection[str]) -> str:
     """Return the name that a parameter has today; the same name where none of the known ones replaced it.
 
-    >>> name_today("max_share", ["max_fraction", "text_column"]), name_today("share", ["share", "fraction"])
-    ('max_fraction', 'share')
+    >>> [name_today(name, ["max_fraction", "text_column", "share"]) for name in ("max_share", "text_field", "share")]
+    ['max_fraction', 'text_column', 'share']
     """
     if name in known:
         return name

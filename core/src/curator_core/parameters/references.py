@@ -60,7 +60,7 @@ def is_telling(value: str) -> bool:
 def is_place(parameter: str) -> bool:
     """Return whether a parameter holds a path, an address or a name, by its own name.
 
-    >>> [is_place(name) for name in ("path", "input_files", "url", "header", "text_field")]
+    >>> [is_place(name) for name in ("path", "input_files", "url", "header", "text_column")]
     [True, True, True, False, False]
     """
     return _PLACE.search(parameter) is not None

@@ -41,7 +41,7 @@ class ReadFolder(FolderReader):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
         files, rows = super().decompose()
-        probe = Probe(bytes_field="bytes" if self.with_bytes else None)
+        probe = Probe(bytes_column="bytes" if self.with_bytes else None)
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:

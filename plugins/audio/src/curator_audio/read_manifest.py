@@ -36,7 +36,7 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
     Args:
         paths: Manifests: files, folders, globs or URLs.
         with_bytes: Add the sound in the column ``bytes``: the content of whole files untouched, parts cut out as FLAC.
-            Without it, later stages open the files (``bytes_field: null``).
+            Without it, later stages open the files (``bytes_column: null``).
         path_field: Key of the path in the manifest.
         duration_field: Key of the duration.
         offset_field: Key of the offset.

@@ -81,8 +81,8 @@ class SilenceFilter(Filter):
         threshold_dbfs: Level below which a frame is silent.
         frame_s: Length of a frame in seconds.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
@@ -92,8 +92,8 @@ class SilenceFilter(Filter):
     threshold_dbfs: float = -50.0
     frame_s: float = 0.02
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -135,7 +135,7 @@ class SilenceFilter(Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)
 
     def _measure(self, samples: Samples | DataError | None) -> Loudness | DataError | None:
         if samples is None or isinstance(samples, DataError):

@@ -31,8 +31,8 @@ class WriteTar(TarWriter):
     'part-3f2a-0.tar'
 
     Args:
-        bytes_field: Column with the encoded audio.
-        extension_field: Column with their extensions; where there is none, the bytes tell.
+        bytes_column: Column with the encoded audio.
+        extension_column: Column with their extensions; where there is none, the bytes tell.
         compression: Compress archives. Only WAV files shrink.
     """
 
@@ -44,24 +44,24 @@ class WriteTar(TarWriter):
         return super().process(self._with_keys(self._with_extensions(task)))
 
     def _with_extensions(self, task: TableBatch) -> TableBatch:
-        task.check_column(self.bytes_field)
-        kind = task.data.schema.field(self.bytes_field).type
-        if self.extension_field in task.columns or pa.types.is_null(kind):
+        task.check_column(self.bytes_column)
+        kind = task.data.schema.field(self.bytes_column).type
+        if self.extension_column in task.columns or pa.types.is_null(kind):
             return task
         found = [
             audio_extension(BufferFile(value.as_buffer())) if value.is_valid else None
-            for value in task.data.column(self.bytes_field)
+            for value in task.data.column(self.bytes_column)
         ]
-        return task.with_column(self.extension_field, pa.array(found, pa.string()))
+        return task.with_column(self.extension_column, pa.array(found, pa.string()))
 
     def _with_keys(self, task: TableBatch) -> TableBatch:
         """Give the parts of a recording keys of their own."""
         if OFFSET_COLUMN not in task.columns:
             return task
         offsets = task.data.column(OFFSET_COLUMN).to_pylist()
-        keys = keys_of_rows(task, key_field=self.key_field)
+        keys = keys_of_rows(task, key_column=self.key_column)
         apart = [
             key if offset is None or key is None else f"{key}-{round(1000 * offset):08}"
             for key, offset in zip(keys, offsets, strict=True)
         ]
-        return task.with_column(self.key_field, pa.array(apart, pa.string()))
+        return task.with_column(self.key_column, pa.array(apart, pa.string()))

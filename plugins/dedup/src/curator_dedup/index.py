@@ -24,7 +24,7 @@ class Index:
         paths: The files of the corpus.
         format: Their format.
         block_bytes: Size of a unit of work they were read in.
-        content_field: Column that was compared.
+        content_column: Column that was compared.
         numbering: File with the numbers of the documents.
         documents: How many there are.
     """
@@ -35,7 +35,7 @@ class Index:
     paths: list[str]
     format: str
     block_bytes: int
-    content_field: str
+    content_column: str
     numbering: str
     documents: int
 

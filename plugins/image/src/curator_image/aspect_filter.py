@@ -32,7 +32,7 @@ class AspectFilter(HeaderFilter):
     Args:
         min_ratio: Least width divided by height.
         max_ratio: Most width divided by height.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
     """
 
     min_ratio: float = 1 / 3

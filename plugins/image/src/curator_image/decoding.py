@@ -76,10 +76,10 @@ def decode_rgb(
 
 
 def decoded_images(
-    batch: TableBatch, bytes_field: str, *, side: int | None, max_pixels: int | None
+    batch: TableBatch, bytes_column: str, *, side: int | None, max_pixels: int | None
 ) -> Iterator[NDArray[np.uint8] | DataError | None]:
     """Yield the pixels of each row's image as :func:`decode_rgb` returns them; None without one, and errors."""
-    for value in image_values(batch, bytes_field):
+    for value in image_values(batch, bytes_column):
         try:
             yield decode_rgb(value.as_buffer(), side=side, max_pixels=max_pixels) if value.is_valid else None
         except DataError as error:  # noqa: PERF203 - each image is tried

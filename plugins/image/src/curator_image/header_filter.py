@@ -22,31 +22,31 @@ class HeaderFilter(Filter):
     """Judge images by width and height; an unreadable image is quarantined, and no pixel is decoded.
 
     Args:
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
     """
 
-    bytes_field: str = field(default="bytes", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
 
     @abstractmethod
     def judge_headers(self, width: pl.Series, height: pl.Series) -> Verdict:
         """Judge images by their size in pixels; null where a row has no image."""
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
         # Unreadable rows leave before the judgement, because they are quarantined and not dropped.
-        batch, headers = read_headers(task, self.bytes_field)
+        batch, headers = read_headers(task, self.bytes_column)
         if task.num_rows and not batch.num_rows:
             return None
         return self.apply(batch, self._verdict(headers))
 
     def judge(self, batch: TableBatch) -> Verdict:
         """Judge images that can all be read."""
-        return self._verdict(read_headers(batch, self.bytes_field)[1])
+        return self._verdict(read_headers(batch, self.bytes_column)[1])
 
     def _verdict(self, headers: pl.DataFrame) -> Verdict:
         import polars as pl

@@ -153,7 +153,7 @@ def check_pixels(header: ImageHeader, max_pixels: int | None) -> None:
 
 
 def read_headers(
-    batch: TableBatch, bytes_field: str, *, max_pixels: int | None = None
+    batch: TableBatch, bytes_column: str, *, max_pixels: int | None = None
 ) -> tuple[TableBatch, pl.DataFrame]:
     """Return the batch without its unreadable images, and the headers of the others; null where there are no bytes.
 
@@ -162,28 +162,28 @@ def read_headers(
 
     Args:
         batch: The rows.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more counts as unreadable; no limit, where None.
     """
-    values = image_values(batch, bytes_field)
-    frame = derived(batch.data, bytes_field, ("image.header", max_pixels), lambda: _frame(values, max_pixels))
+    values = image_values(batch, bytes_column)
+    frame = derived(batch.data, bytes_column, ("image.header", max_pixels), lambda: _frame(values, max_pixels))
     return quarantine_unreadable(batch, frame)
 
 
-def image_values(batch: TableBatch, bytes_field: str) -> pa.ChunkedArray:
+def image_values(batch: TableBatch, bytes_column: str) -> pa.ChunkedArray:
     """Return the column with the encoded images.
 
     Raises:
         StageError: It holds something else.
     """
-    batch.check_column(bytes_field)
-    kind = batch.data.schema.field(bytes_field).type
+    batch.check_column(bytes_column)
+    kind = batch.data.schema.field(bytes_column).type
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_null(kind)):
         raise StageError(
-            f"column {bytes_field!r} holds {kind}, but encoded images (binary) were expected",
-            fix="name the column that holds the images, e.g. bytes_field: jpg",
+            f"column {bytes_column!r} holds {kind}, but encoded images (binary) were expected",
+            fix="name the column that holds the images, e.g. bytes_column: jpg",
         )
-    return batch.data.column(bytes_field)
+    return batch.data.column(bytes_column)
 
 
 def quarantine_unreadable(batch: TableBatch, frame: pl.DataFrame) -> tuple[TableBatch, pl.DataFrame]:

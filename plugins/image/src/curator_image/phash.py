@@ -44,12 +44,12 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         column: Column to add.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """
 
     column: str = "phash"
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.phash"
@@ -57,7 +57,7 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -66,7 +66,7 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
+        batch, looks = look_at_images(task, self.bytes_column, max_pixels=self.max_pixels)
         if task.num_rows and not batch.num_rows:
             return None
         thumbnails = looks["thumbnail"]

@@ -39,7 +39,7 @@ class QualityFilter(Filter):
         min_brightness: Least mean brightness, from 0 (black) to 1 (white).
         max_brightness: Most mean brightness.
         min_entropy: Least entropy of the grey values, in bits: 0 for a single grey, 8 at most.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """
 
@@ -47,7 +47,7 @@ class QualityFilter(Filter):
     min_brightness: float | None = 0.05
     max_brightness: float | None = 0.97
     min_entropy: float | None = 1.0
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.quality_filter"
@@ -56,7 +56,7 @@ class QualityFilter(Filter):
         check_range(self.name, min_brightness=self.min_brightness, max_brightness=self.max_brightness)
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [*self.tag_columns, *self._measure_columns().values()] if self.tag else []
@@ -65,7 +65,7 @@ class QualityFilter(Filter):
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
+        batch, looks = look_at_images(task, self.bytes_column, max_pixels=self.max_pixels)
         if task.num_rows and not batch.num_rows:
             return None
         if self.tag:
@@ -75,7 +75,7 @@ class QualityFilter(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         """Judge images that can all be decoded."""
-        return self._verdict(look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)[1])
+        return self._verdict(look_at_images(batch, self.bytes_column, max_pixels=self.max_pixels)[1])
 
     def _measure_columns(self) -> dict[str, str]:
         short = self.name.rpartition(".")[2]

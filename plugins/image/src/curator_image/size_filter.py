@@ -38,7 +38,7 @@ class SizeFilter(HeaderFilter):
         min_width: Fewest pixels in a row.
         min_height: Fewest rows of pixels.
         max_pixels: Most pixels in all; None for no limit.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
     """
 
     min_width: int = 200

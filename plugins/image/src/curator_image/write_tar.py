@@ -22,8 +22,8 @@ class WriteTar(TarWriter):
     'part-3f2a-0.tar'
 
     Args:
-        bytes_field: Column with the images.
-        extension_field: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
+        bytes_column: Column with the images.
+        extension_column: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
         compression: Compress archives. Images hardly shrink.
     """
 

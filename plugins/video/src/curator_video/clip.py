@@ -51,25 +51,25 @@ class VideoSource:
     """Which columns of a batch say where its videos are.
 
     Args:
-        uri_field: Column with the paths.
-        bytes_field: Column with the content of the files; they are opened by their paths where it is None.
+        uri_column: Column with the paths.
+        bytes_column: Column with the content of the files; they are opened by their paths where it is None.
         allowed_locations: Folders whose files rows may name beside the place they were read from.
     """
 
-    uri_field: str
-    bytes_field: str | None = None
+    uri_column: str
+    bytes_column: str | None = None
     allowed_locations: Sequence[str] | None = None
 
 
 def clips_of(batch: TableBatch, source: VideoSource) -> list[Clip | None]:
     """Return the clip of each row, or None for a row that names no file."""
-    files = row_files(batch, source.uri_field, source.allowed_locations)
-    contents = [None] * len(files) if source.bytes_field is None else batch.series(source.bytes_field).to_list()
+    files = row_files(batch, source.uri_column, source.allowed_locations)
+    contents = [None] * len(files) if source.bytes_column is None else batch.series(source.bytes_column).to_list()
     starts, ends = (_seconds(batch, name) for name in (START_COLUMN, END_COLUMN))
     rows = zip(files, starts, ends, contents, strict=True)
     return [
         None
-        if file is None or (source.bytes_field is not None and content is None)
+        if file is None or (source.bytes_column is not None and content is None)
         else Clip(file.value, start or 0.0, end, content, file)
         for file, start, end, content in rows
     ]

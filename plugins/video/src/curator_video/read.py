@@ -43,7 +43,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
         limit_files: Take only the first so many files.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
-        with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_field``.
+        with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_column``.
         verify: How closely to look at a file: decode its first frame (``first_frame``), read all of it (``packets``:
             finds truncated files), or decode all of it (``frames``).
         limits: What to refuse, and when to give up.
@@ -79,7 +79,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
             extensions=self.extensions,
         )
         files, rows = reader.with_(name=self.name).decompose()
-        probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
+        probe = Probe(bytes_column="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:

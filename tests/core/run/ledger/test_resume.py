@@ -394,7 +394,7 @@ version: 1
 name: tagged
 stages:
   - table.read_jsonl: {paths: "${IN}"}
-  - table.add_id: {id_prefix: "${TAG}", id_field: label}
+  - table.add_id: {id_prefix: "${TAG}", id_column: label}
   - table.write_jsonl: {path: "${OUT}"}
 """
 

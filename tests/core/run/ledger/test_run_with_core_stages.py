@@ -82,9 +82,8 @@ def test_its_quarantine_is_listed_and_retried_by_either_name(left_by, capsys):
     plan = Path("run/plan.yaml")
     with pytest.raises(ConfigError, match="plan.yaml:11: .*share: unknown parameter, did you mean 'fraction'"):
         retry_quarantined("run")
-    plan.write_text(
-        plan.read_text().replace("CAST(year AS INTEGER) >= 1990", "year = 'n/a'").replace("share: 0.9", "fraction: 1")
-    )
+    today = plan.read_text().replace("share: 0.9", "fraction: 1").replace("id_field", "id_column")
+    plan.write_text(today.replace("CAST(year AS INTEGER) >= 1990", "year = 'n/a'"))
     result = retry_quarantined("run", choose=lambda record: record.stage == "table.where")
     assert result.is_complete
     (output,) = result.outputs

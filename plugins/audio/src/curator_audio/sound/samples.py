@@ -100,7 +100,7 @@ def _empty_rows(count: int) -> pl.DataFrame:
 
 def _rows(batch: TableBatch, source: AudioSource, rate: int) -> Iterator[tuple[Clip | None, _Row]]:
     clips = source.clips(batch)
-    key = ("audio.samples", rate, source.bytes_field is None, source.limits, source.channel)
+    key = ("audio.samples", rate, source.bytes_column is None, source.limits, source.channel)
     rows = derived(batch.data, source.column, key, lambda: _empty_rows(len(clips)))["row"]
     return zip(clips, rows, strict=True)
 

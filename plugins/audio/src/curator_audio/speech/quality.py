@@ -47,8 +47,8 @@ class Quality(ModelStage, Filter):
         min_p808: Lowest ``mos_p808`` to keep.
         hop_s: Seconds between the windows of a recording that are rated; their mean counts.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
@@ -59,8 +59,8 @@ class Quality(ModelStage, Filter):
     min_p808: float | None = None
     hop_s: float = 1.0
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -114,4 +114,4 @@ class Quality(ModelStage, Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)

@@ -39,9 +39,9 @@ class Vad(ModelStage, Filter):
 
     With ``output="segments"``, every segment of speech becomes a row with its ``segment_start_s`` and
     ``segment_end_s`` and the sound of just that segment, at the recording's own sample rate and channels; where the
-    files are opened (``bytes_field: null``) it stays in its file. ``offset_s`` and ``duration_s`` say which part of its
-    file a segment is, unless the sound is that of something else, in another column than ``bytes``. The other columns
-    are repeated. A recording without speech is dropped as ``no_speech``.
+    files are opened (``bytes_column: null``) it stays in its file. ``offset_s`` and ``duration_s`` say which part of
+    its file a segment is, unless the sound is that of something else, in another column than ``bytes``. The other
+    columns are repeated. A recording without speech is dropped as ``no_speech``.
 
     With ``output="columns"``, rows stay rows and get ``speech_segments`` (a list of ``start_s``, ``end_s``),
     ``speech_s`` and ``speech_fraction``; a row without sound has no speech.
@@ -65,8 +65,8 @@ class Vad(ModelStage, Filter):
         task_s: Seconds of segments in a table, about: those of a long recording become several tables, made while it is
             read, so that the next stages begin early and little is held in memory.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
@@ -82,8 +82,8 @@ class Vad(ModelStage, Filter):
     segment_format: AudioFormat = "flac"
     task_s: float = 300.0
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -147,12 +147,12 @@ class Vad(ModelStage, Filter):
 
     @property
     def _is_own_sound(self) -> bool:
-        return self.bytes_field in (None, BYTES_COLUMN)
+        return self.bytes_column in (None, BYTES_COLUMN)
 
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)
 
     def predict(self, model: Silero, rows: list[Iterator[Samples]]) -> dict[str, list[Any]]:
         """Return what speech there is in a recording, which is decoded, resampled and heard block by block."""

@@ -89,7 +89,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         input_path: Files, folders, globs or URLs.
         cache_path: Folder for what the steps leave to each other.
         output_path: Folder for the documents that are left.
-        text_field: Column with text.
+        text_column: Column with text.
         unit: What is compared: lines, or paragraphs (between empty lines).
         min_bytes: Shorter ones are left alone: the empty line and the closing bracket are nobody's copies.
         max_copies: How many copies of a line may stay.
@@ -105,7 +105,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str,
-        text_field: str = "text",
+        text_column: str = "text",
         *,
         unit: Unit = "line",
         min_bytes: int = 20,
@@ -120,7 +120,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=text_field,
+                content_column=text_column,
                 input_format=input_format,
                 block_bytes=block_bytes,
                 in_memory_bytes=in_memory_bytes,
@@ -143,7 +143,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
 
     def key_writer(self, partitions: int) -> WriteKeys:
         return WriteLineHashes(
-            self.cache_path, self.content_field, partitions=partitions, unit=self.unit, min_bytes=self.min_bytes
+            self.cache_path, self.content_column, partitions=partitions, unit=self.unit, min_bytes=self.min_bytes
         )
 
     def plan_steps(self) -> Sequence[WorkflowStep]:
@@ -185,7 +185,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         assert self.output_path is not None
         stages = [
             *self.corpus.reading(None, name="dedup.read"),
-            RemoveLines(self.cache_path, self.numbering_path, self.content_field, unit=self.unit),
+            RemoveLines(self.cache_path, self.numbering_path, self.content_column, unit=self.unit),
             self.corpus.writing(self.output_path, name="dedup.write"),
         ]
         return Pipeline(f"{self.name}: remove", stages=stages)

@@ -25,11 +25,11 @@ class MatchingOptions:
         input_path: Files, folders, globs or URLs.
         cache_path: Folder for what the steps leave to each other; it can serve as an index later.
         output_path: Folder for the documents that are left.
-        content_field: Column that is compared.
-        id_field: Column with ids; file and place unless given.
+        content_column: Column that is compared.
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
         keep: Which document of a cluster is kept.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
         compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
         input_format: Table format; found out from the files unless given.
@@ -43,11 +43,11 @@ class MatchingOptions:
     input_path: str | list[str]
     cache_path: str
     output_path: str | None
-    content_field: str
-    id_field: str | None = None
+    content_column: str
+    id_column: str | None = None
     perform_removal: bool = True
     keep: KeepRule = "first"
-    score_field: str | None = None
+    score_column: str | None = None
     output_mode: OutputMode = "remove"
     compare_with: str | list[str] | None = None
     input_format: str | None = None
@@ -59,12 +59,12 @@ class MatchingOptions:
             raise ConfigError("removal needs a place to write to", fix="add output_path, or perform_removal: false")
         if self.keep not in ("first", "longest", "best"):
             raise ConfigError(f"keep={self.keep!r}", fix="use first, longest or best")
-        if (self.keep == "best") != (self.score_field is not None):
-            raise ConfigError("keep: best and score_field go together", fix="give both or neither")
+        if (self.keep == "best") != (self.score_column is not None):
+            raise ConfigError("keep: best and score_column go together", fix="give both or neither")
         if self.output_mode not in ("remove", "tag"):
             raise ConfigError(f"output_mode={self.output_mode!r}", fix="use remove or tag")
 
     @property
     def columns(self) -> list[str]:
         """Columns that the first pass needs."""
-        return [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
+        return [name for name in (self.content_column, self.id_column, self.score_column) if name is not None]

@@ -83,11 +83,11 @@ class MatchingWorkflow(Workflow):
             held_columns=None if options.perform_removal else options.columns,
         )
         self.output_path = options.output_path
-        self.content_field = options.content_field
-        self.id_field = options.id_field
+        self.content_column = options.content_column
+        self.id_column = options.id_column
         self.perform_removal = options.perform_removal
         self.keep = options.keep
-        self.score_field = options.score_field
+        self.score_column = options.score_column
         self.output_mode = options.output_mode
         earlier = options.compare_with
         self.compare_with = [earlier] if isinstance(earlier, str) else list(earlier or ())
@@ -261,7 +261,7 @@ class MatchingWorkflow(Workflow):
             paths=[paths] if isinstance(paths, str) else paths,
             format=self.corpus.format_name,
             block_bytes=self.corpus.block_bytes,
-            content_field=self.content_field,
+            content_column=self.content_column,
             numbering=self.numbering_path,
             documents=numbering.documents,
         ).write(self.cache_path)
@@ -316,12 +316,12 @@ class MatchingWorkflow(Workflow):
             similarity: For each member, the highest similarity found with another; unknown where None.
         """
         batches = self.batches()
-        are_places = self.id_field is None and not self.compare_with
+        are_places = self.id_column is None and not self.compare_with
         place_ids = PlaceIds(Numbering.read(self.numbering_path)) if are_places else None
         path, removed = write_decisions(
             self.cache_path, clusters, batches, similarity, place_ids=place_ids, earlier=self.compare_with
         )
-        texts = DocumentTexts(self.corpus, self.numbering_path, self.content_field, self.start)
+        texts = DocumentTexts(self.corpus, self.numbering_path, self.content_column, self.start)
         overview = make_overview(
             clusters, similarity, ids=lambda numbers: ids_of(numbers, batches).to_pylist(), texts=texts.of
         )

@@ -23,9 +23,9 @@ class WriteSample(WriteKeys):
 
     Args:
         path: Folder of the cache.
-        content_field: Column with embeddings.
-        id_field: Column with ids; file and place unless given.
-        score_field: Column with numbers by which the row to keep is chosen.
+        content_column: Column with embeddings.
+        id_column: Column with ids; file and place unless given.
+        score_column: Column with numbers by which the row to keep is chosen.
         partitions: One.
         fraction: Fraction of the vectors that is taken.
         seed: Start of the random numbers.
@@ -38,7 +38,7 @@ class WriteSample(WriteKeys):
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return vectors that were drawn, in the place of keys."""
-        vectors, is_there = unit_vectors(batch, self.content_field)
+        vectors, is_there = unit_vectors(batch, self.content_column)
         chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.fraction))
         width = vectors.shape[1]
         values = pa.array(vectors[chosen].reshape(-1))

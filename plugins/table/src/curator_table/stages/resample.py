@@ -29,7 +29,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     >>> from curator_core import TableBatch
     >>> batch = TableBatch(data={"id": [1, 2], "bucket": ["high", "low"]})
-    >>> Resample(weights={"high": 3, "low": 0}, id_field="id").process(batch).data.to_pydict()
+    >>> Resample(weights={"high": 3, "low": 0}, id_column="id").process(batch).data.to_pydict()
     {'id': [1, 1, 1], 'bucket': ['high', 'high', 'high'], 'copy': [0, 1, 2]}
 
     Args:
@@ -38,7 +38,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
         default: Weight of other values, and of null.
         seed: Another seed gives another, independent choice.
         copy_column: Column for the number of a copy, from 0.
-        id_field: Column of numbers or text that identifies a row; its source file and place there unless given.
+        id_column: Column of numbers or text that identifies a row; its source file and place there unless given.
     """
 
     weights: dict[str, float]
@@ -46,7 +46,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     default: float = 1.0
     seed: int = 0
     copy_column: str = "copy"
-    id_field: str | None = None
+    id_column: str | None = None
 
     name = "table.resample"
     thread_safe: ClassVar[bool] = True
@@ -59,7 +59,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
             raise ConfigError(f"{self.name}: a weight is negative", fix="0 drops all, 1 keeps all as they are")
 
     def inputs(self) -> Columns:
-        identity = [SOURCE_COLUMN, ROW_COLUMN] if self.id_field is None else [self.id_field]
+        identity = [SOURCE_COLUMN, ROW_COLUMN] if self.id_column is None else [self.id_column]
         return list(dict.fromkeys([self.column, *identity]))
 
     def outputs(self) -> Columns:
@@ -71,7 +71,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
             list(self.weights), list(self.weights.values()), default=self.default, return_dtype=pl.Float64
         )
         weights = weights.fill_null(self.default)
-        keys = hash_numbers(row_keys(task, self.seed, self.id_field).fill_null(0) ^ _SALT, self.seed)
+        keys = hash_numbers(row_keys(task, self.seed, self.id_column).fill_null(0) ^ _SALT, self.seed)
         copies = copies_of(weights, keys)
         dropped = int((copies == 0).sum())
         if dropped:

@@ -27,19 +27,19 @@ class Sample(Filter):
 
     >>> from curator_core import TableBatch
     >>> batch = TableBatch(data={"id": list(range(1000))})
-    >>> Sample(fraction=0.1, id_field="id").process(batch).num_rows
+    >>> Sample(fraction=0.1, id_column="id").process(batch).num_rows
     101
 
     Args:
         fraction: Fraction of the rows to keep, from 0 to 1.
         seed: Another seed gives another, independent sample.
-        id_field: Column of numbers or text that identifies a row. Unless given, a row is its source file and its
+        id_column: Column of numbers or text that identifies a row. Unless given, a row is its source file and its
             place in it; then moving the input to another path gives another sample.
     """
 
     fraction: float
     seed: int = 0
-    id_field: str | None = None
+    id_column: str | None = None
 
     name = "table.sample"
     thread_safe: ClassVar[bool] = True
@@ -51,23 +51,23 @@ class Sample(Filter):
             )
 
     def inputs(self) -> Columns:
-        return [SOURCE_COLUMN, ROW_COLUMN] if self.id_field is None else [self.id_field]
+        return [SOURCE_COLUMN, ROW_COLUMN] if self.id_column is None else [self.id_column]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        position = fractions_of(row_keys(batch, self.seed, self.id_field))
+        position = fractions_of(row_keys(batch, self.seed, self.id_column))
         return Verdict(position, {"not_sampled": position >= self.fraction})
 
 
-def row_keys(batch: TableBatch, seed: int, id_field: str | None = None) -> pl.Series:
+def row_keys(batch: TableBatch, seed: int, id_column: str | None = None) -> pl.Series:
     """Return a 64-bit number for every row that depends on what the row is, and on the seed, alone.
 
     Args:
         batch: The rows.
         seed: Another seed gives other, independent numbers.
-        id_field: Column that identifies a row; its source file and place there unless given.
+        id_column: Column that identifies a row; its source file and place there unless given.
     """
-    if id_field is not None:
-        return _hash_column(batch.series(id_field), seed)
+    if id_column is not None:
+        return _hash_column(batch.series(id_column), seed)
     sources = _hash_column(batch.series(SOURCE_COLUMN), seed)
     return hash_numbers(sources ^ hash_numbers(batch.series(ROW_COLUMN), seed), seed)
 

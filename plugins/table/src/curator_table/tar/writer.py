@@ -47,10 +47,10 @@ class TarWriter(FileWriter):
     quarantined. ``image.read_tar`` and its kin, and the webdataset package, read the rows back.
 
     Args:
-        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+        key_column: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
             a file elsewhere its base name and eight digits.
-        bytes_field: Column with the media files.
-        extension_field: Column with their extensions; where there is none, that of ``uri``, else the default.
+        bytes_column: Column with the media files.
+        extension_column: Column with their extensions; where there is none, that of ``uri``, else the default.
         text_column: Column that becomes the ``txt`` member, where there is one.
         members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
             numbers as text.
@@ -59,9 +59,9 @@ class TarWriter(FileWriter):
         compression: Compress archives. Media files hardly shrink.
     """
 
-    key_field: str = field(default="key", kw_only=True)
-    bytes_field: str = field(default="bytes", kw_only=True)
-    extension_field: str = field(default="extension", kw_only=True)
+    key_column: str = field(default="key", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
+    extension_column: str = field(default="extension", kw_only=True)
     text_column: str = field(default="text", kw_only=True)
     members: dict[str, str] | None = field(default=None, kw_only=True)
     json_columns: list[str] | None = field(default=None, kw_only=True)
@@ -81,7 +81,7 @@ class TarWriter(FileWriter):
             raise ConfigError(f"stage {self.name!r}: {error.message}") from error
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write a batch; return its files, or None where it has no rows that can be written."""
@@ -100,13 +100,13 @@ class TarWriter(FileWriter):
         return (".tar", ".tar.gz", ".tar.zst")
 
     def _samples(self, task: TableBatch) -> Iterator[Sample]:
-        task.check_column(self.bytes_field)
+        task.check_column(self.bytes_column)
         members = self._members(task)
         for name in (*members, *(self.json_columns or ())):
             task.check_column(name)
         keys, extensions = self._keys(task), self._extensions(task)
         columns = [(extension, _contents(task, name)) for name, extension in members.items()]
-        media = _contents(task, self.bytes_field)
+        media = _contents(task, self.bytes_column)
         sidecars = self._sidecars(task, members)
         seen: set[str] = set()
         for index, (wanted, extension) in enumerate(zip(keys, extensions, strict=True)):
@@ -137,11 +137,11 @@ class TarWriter(FileWriter):
             yield part
 
     def _keys(self, task: TableBatch) -> list[str | None]:
-        return keys_of_rows(task, key_field=self.key_field)
+        return keys_of_rows(task, key_column=self.key_column)
 
     def _extensions(self, task: TableBatch) -> list[str]:
-        if self.extension_field in task.columns:
-            found = task.data.column(self.extension_field).to_pylist()
+        if self.extension_column in task.columns:
+            found = task.data.column(self.extension_column).to_pylist()
         elif "uri" in task.columns:
             found = [extension_of_uri(uri) for uri in task.data.column("uri").to_pylist()]
         else:
@@ -153,7 +153,7 @@ class TarWriter(FileWriter):
         if self.members is not None:
             return self.members
         kinds = {each.name: each.type for each in task.data.schema}
-        apart = (self.key_field, self.bytes_field, self.extension_field, SOURCE_COLUMN, ROW_COLUMN)
+        apart = (self.key_column, self.bytes_column, self.extension_column, SOURCE_COLUMN, ROW_COLUMN)
         members = {name: name for name, kind in kinds.items() if name not in apart and _is_binary(kind)}
         if self.text_column in kinds and _is_text(kinds[self.text_column]):
             members[self.text_column] = "txt"
@@ -164,7 +164,7 @@ class TarWriter(FileWriter):
     def _sidecars(self, task: TableBatch, members: Mapping[str, str]) -> list[bytes] | None:
         names = self.json_columns
         if names is None:
-            apart = {self.key_field, self.bytes_field, self.extension_field, *members, SOURCE_COLUMN, ROW_COLUMN}
+            apart = {self.key_column, self.bytes_column, self.extension_column, *members, SOURCE_COLUMN, ROW_COLUMN}
             names = [each.name for each in task.data.schema if each.name not in apart and not _is_binary(each.type)]
         return _json_objects(task.data.select(names)) if names else None
 

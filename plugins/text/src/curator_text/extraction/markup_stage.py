@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curator_text.extraction.guarded_extractor import Blame, GuardedExtractor
     from curator_text.extraction.page_extractors import ExtractionSettings
 
-__all__ = ["MarkupStage", "html_column", "without_rows"]
+__all__ = ["MarkupStage", "html_values", "without_rows"]
 
 MAX_HTML_BYTES = 32 * 2**20
 """Larger than any page that people read; parsed, it takes some twenty times as much memory."""
@@ -96,7 +96,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
         return {name: value for name, value in self.__dict__.items() if name != "_guarded"}
 
 
-def html_column(batch: TableBatch, name: str) -> pa.Array:
+def html_values(batch: TableBatch, name: str) -> pa.Array:
     """Return a column of pages as one array of text or bytes.
 
     Raises:
@@ -116,7 +116,7 @@ def html_column(batch: TableBatch, name: str) -> pa.Array:
     elif not (pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)):
         raise StageError(
             f"column {name!r} holds {kind}, but web pages were expected, as text or bytes",
-            fix="name the column that holds the pages: html_field: body",
+            fix="name the column that holds the pages: html_column: body",
         )
     return column.combine_chunks()
 

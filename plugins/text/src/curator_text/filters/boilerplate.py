@@ -34,11 +34,11 @@ class BoilerPlateString(Filter):
 
     Args:
         max_fraction: Largest fraction of paragraphs with a phrase to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.4
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.boiler_plate_string"
 
@@ -51,5 +51,5 @@ class BoilerPlateString(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         found_in = ratio("boilerplate_paragraphs", "paragraphs", of_nothing=0.0)
         score = pl.when(pl.col("placeholders") > 0).then(1.0).otherwise(found_in)
-        found = BOILERPLATE.score(batch, self.text_field, score)
+        found = BOILERPLATE.score(batch, self.text_column, score)
         return Verdict(found, {"boilerplate": found > self.max_fraction})

@@ -34,13 +34,13 @@ class Length(Filter):
         unit: What to count: ``bytes`` of UTF-8, ``chars`` (code points) or ``words`` (between whitespace).
         min_length: Fewest to keep a document; None is no limit.
         max_length: Most to keep a document; None is no limit.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     unit: Literal["bytes", "chars", "words"] = "chars"
     min_length: int | None = None
     max_length: int | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.length"
 
@@ -50,9 +50,9 @@ class Length(Filter):
         check_range(self.name, min_length=self.min_length, max_length=self.max_length)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         if self.unit == "words":
-            size = SURFACE.of(batch, self.text_field)["words"]
+            size = SURFACE.of(batch, self.text_column)["words"]
         else:
             size = texts.str.len_bytes() if self.unit == "bytes" else texts.str.len_chars()
         return Verdict.between(
@@ -77,12 +77,12 @@ class NonAlphaNumeric(Filter):
     Args:
         max_fraction: Largest fraction to keep a document, from 0 to 1.
         ascii_only: Whether only letters and digits of ASCII are alphanumeric.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.25
     ascii_only: bool = False
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.non_alpha_numeric"
     setup_on_node = compile_surface
@@ -92,7 +92,7 @@ class NonAlphaNumeric(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         content = pl.col("ascii_content_chars" if self.ascii_only else "content_chars")
-        found = SURFACE.score(batch, self.text_field, ratio(pl.col("chars") - content, "chars", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio(pl.col("chars") - content, "chars", of_nothing=1.0))
         return Verdict(found, {"too_many_symbols": found > self.max_fraction})
 
 
@@ -110,11 +110,11 @@ class Numbers(Filter):
 
     Args:
         max_fraction: Largest fraction of digits to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.15
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.numbers"
     setup_on_node = compile_surface
@@ -123,7 +123,7 @@ class Numbers(Filter):
         check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("digit_chars", "chars", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio("digit_chars", "chars", of_nothing=1.0))
         return Verdict(found, {"too_many_digits": found > self.max_fraction})
 
 
@@ -141,11 +141,11 @@ class Parentheses(Filter):
 
     Args:
         max_fraction: Largest fraction of brackets to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.1
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.parentheses"
     setup_on_node = compile_surface
@@ -154,7 +154,7 @@ class Parentheses(Filter):
         check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("bracket_chars", "chars", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio("bracket_chars", "chars", of_nothing=1.0))
         return Verdict(found, {"too_many_parentheses": found > self.max_fraction})
 
 
@@ -172,11 +172,11 @@ class WhiteSpace(Filter):
 
     Args:
         max_fraction: Largest fraction of white space to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.25
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.white_space"
     setup_on_node = compile_surface
@@ -185,7 +185,7 @@ class WhiteSpace(Filter):
         check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("blank_chars", "chars", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio("blank_chars", "chars", of_nothing=1.0))
         return Verdict(found, {"too_much_white_space": found > self.max_fraction})
 
 
@@ -213,13 +213,13 @@ class Histogram(Filter):
         path: File with the characters of the language.
         min_fraction: A document is kept if its fraction is more than this, from 0 to 1.
         last: Character that ends the list of common ones.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     path: str
     min_fraction: float = 0.8
     last: str = "]"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.histogram"
 
@@ -234,7 +234,7 @@ class Histogram(Filter):
         self._known.prepare()
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = self._known.score(batch, self.text_field, ratio("known_chars", "chars", of_nothing=0.0))
+        found = self._known.score(batch, self.text_column, ratio("known_chars", "chars", of_nothing=0.0))
         return Verdict(found, {"uncommon_characters": found <= self.min_fraction})
 
     @cached_property

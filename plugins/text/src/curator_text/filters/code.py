@@ -49,12 +49,12 @@ class PythonCommentToCode(Filter):
     Args:
         min_fraction: Smallest fraction to keep a file.
         max_fraction: Largest fraction to keep a file.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     min_fraction: float = 0.01
     max_fraction: float = 0.85
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.python_comment_to_code"
 
@@ -62,7 +62,7 @@ class PythonCommentToCode(Filter):
         check_range(self.name, min_fraction=self.min_fraction, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = _PYTHON_COMMENTS.score(batch, self.text_field, pl.col("score"))
+        found = _PYTHON_COMMENTS.score(batch, self.text_column, pl.col("score"))
         return Verdict.between(
             found, self.min_fraction, self.max_fraction, below="too_few_comments", above="too_many_comments"
         )
@@ -89,13 +89,13 @@ class GeneralCommentToCode(Filter):
             text/x-shellscript, text/xml.
         min_fraction: Smallest fraction to keep a file.
         max_fraction: Largest fraction to keep a file.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     language: str
     min_fraction: float = 0.01
     max_fraction: float = 0.85
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.general_comment_to_code"
 
@@ -110,7 +110,7 @@ class GeneralCommentToCode(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         is_malformed = pl.col("comment_chars") < 0
         score = pl.when(is_malformed).then(MALFORMED_SCORE).otherwise(ratio("comment_chars", "chars", of_nothing=0.0))
-        found = code_comments(self.language).score(batch, self.text_field, score)
+        found = code_comments(self.language).score(batch, self.text_column, score)
         return Verdict(
             found,
             {
@@ -136,12 +136,12 @@ class NumberOfLinesOfCode(Filter):
     Args:
         min_lines: Fewest lines to keep a file.
         max_lines: Most lines to keep a file.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_lines: int = 10
     max_lines: int = 20_000
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.number_of_lines_of_code"
     setup_on_node = compile_surface
@@ -150,7 +150,7 @@ class NumberOfLinesOfCode(Filter):
         check_range(self.name, min_lines=self.min_lines, max_lines=self.max_lines)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, pl.col("newlines") + 1)
+        found = SURFACE.score(batch, self.text_column, pl.col("newlines") + 1)
         return Verdict.between(found, self.min_lines, self.max_lines, below="too_few_lines", above="too_many_lines")
 
 
@@ -169,11 +169,11 @@ class Alpha(Filter):
 
     Args:
         min_fraction: Smallest fraction of letters to keep a file, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.25
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.alpha"
     setup_on_node = compile_surface
@@ -182,7 +182,7 @@ class Alpha(Filter):
         check_fraction(self.name, min_fraction=self.min_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("letter_chars", "chars", of_nothing=0.0))
+        found = SURFACE.score(batch, self.text_column, ratio("letter_chars", "chars", of_nothing=0.0))
         return Verdict(found, {"too_few_letters": found < self.min_fraction})
 
 
@@ -200,11 +200,11 @@ class XmlHeader(Filter):
 
     Args:
         prefix_chars: How many characters to look at.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     prefix_chars: int = 100
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.xml_header"
 
@@ -212,7 +212,7 @@ class XmlHeader(Filter):
         check_positive(self.name, prefix_chars=self.prefix_chars)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        start = batch.text(self.text_field).str.slice(0, self.prefix_chars)
+        start = batch.text(self.text_column).str.slice(0, self.prefix_chars)
         is_xml = start.str.contains(_XML_HEADER, literal=True)
         return Verdict(is_xml.cast(int), {"xml": is_xml})
 
@@ -234,12 +234,12 @@ class HtmlBoilerplate(Filter):
     Args:
         min_fraction: Smallest fraction of text to keep a page, from 0 to 1.
         min_chars: Fewest characters of text to keep a page.
-        text_field: Column with the HTML source.
+        text_column: Column with the HTML source.
     """
 
     min_fraction: float = 0.2
     min_chars: int = 100
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.html_boilerplate"
 
@@ -248,5 +248,5 @@ class HtmlBoilerplate(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         fractions = per_document(f"html_text {self.min_chars}", partial(text_fraction, min_chars=self.min_chars))
-        found = fractions.score(batch, self.text_field, pl.col("score"))
+        found = fractions.score(batch, self.text_column, pl.col("score"))
         return Verdict(found, {"too_little_text": found < self.min_fraction})

@@ -56,13 +56,13 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
     Args:
         recipe: The recipe.
         words: How text is split into words; None for the way the recipe was published with.
-        text_field: Column with the text.
+        text_column: Column with the text.
         tag: Keep all rows and add the score and reason columns of every filter instead.
     """
 
     recipe: Recipe = "gopher"
     words: Words | None = None
-    text_field: str = "text"
+    text_column: str = "text"
     tag: bool = False
 
     name = "text.heuristics"
@@ -73,7 +73,7 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         words, make = RECIPES[self.recipe]
-        return [*make(words=self.words or words, text_field=self.text_field, tag=self.tag)]
+        return [*make(words=self.words or words, text_column=self.text_column, tag=self.tag)]
 
 
 def _gopher(**common: Any) -> list[Filter]:
@@ -99,13 +99,13 @@ def _check_english(recipe: str, words: Words) -> None:
         )
 
 
-def _nemo_english(*, words: Words, text_field: str, tag: bool) -> list[Filter]:
+def _nemo_english(*, words: Words, text_column: str, tag: bool) -> list[Filter]:
     if words != "whitespace":
         raise ConfigError("text.heuristics: the recipe nemo_english splits words at whitespace", fix="leave words out")
-    return nemo_english(text_field, tag=tag)
+    return nemo_english(text_column, tag=tag)
 
 
-def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]:
+def nemo_english(text_column: str = "text", *, tag: bool = False) -> list[Filter]:
     """Return the filters of NeMo Curator 1.4.0's recipe for English, in its order and with its thresholds.
 
     They are the 28 entries of ``config/text/heuristic_filter_english_pipeline.yaml``. Letters and digits are those of
@@ -115,10 +115,10 @@ def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]
     ['text.non_alpha_numeric', 'text.symbols_to_words', 'text.numbers']
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
         tag: Keep all rows and add the score and reason columns of every filter instead.
     """
-    common: Any = {"text_field": text_field, "tag": tag}
+    common: Any = {"text_column": text_column, "tag": tag}
     top = [
         RepeatingTopNGrams(n=n, max_fraction=fraction, **common).with_(name=f"text.repeating_top_{n}_grams")
         for n, fraction in ((2, 0.2), (3, 0.18), (4, 0.16))

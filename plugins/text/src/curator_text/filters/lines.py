@@ -33,11 +33,11 @@ class Bullets(Filter):
 
     Args:
         max_fraction: Largest fraction of lines with a bullet to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.9
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.bullets"
     setup_on_node = compile_surface
@@ -46,7 +46,7 @@ class Bullets(Filter):
         check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("bullet_lines", "lines", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio("bullet_lines", "lines", of_nothing=1.0))
         return Verdict(found, {"too_many_bullets": found > self.max_fraction})
 
 
@@ -65,11 +65,11 @@ class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin i
 
     Args:
         max_fraction: Largest fraction of lines with an ellipsis to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.3
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.ellipsis"
     setup_on_node = compile_surface
@@ -78,7 +78,7 @@ class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin i
         check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, ratio("ellipsis_lines", "lines", of_nothing=1.0))
+        found = SURFACE.score(batch, self.text_column, ratio("ellipsis_lines", "lines", of_nothing=1.0))
         return Verdict(found, {"too_many_ellipses": found > self.max_fraction})
 
 
@@ -97,11 +97,11 @@ class Punctuation(Filter):
 
     Args:
         max_fraction: Largest fraction of lines without an end mark to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.85
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.punctuation"
     setup_on_node = compile_surface
@@ -111,6 +111,6 @@ class Punctuation(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         found = SURFACE.score(
-            batch, self.text_field, ratio(pl.col("lines") - pl.col("ended_lines"), "lines", of_nothing=1.0)
+            batch, self.text_column, ratio(pl.col("lines") - pl.col("ended_lines"), "lines", of_nothing=1.0)
         )
         return Verdict(found, {"too_few_end_marks": found > self.max_fraction})

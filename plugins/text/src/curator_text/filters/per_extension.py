@@ -66,13 +66,13 @@ class PerExtension(Filter):
         language: Language of the files; case does not matter. C# and F# are ``c-sharp`` and ``f-sharp`` in the table.
         extension: Extension without its dot; empty for files without one.
         metadata_file: CSV file with the limits. Files of an extension that is not in it are dropped.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     language: str
     extension: str
     metadata_file: str
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.per_extension"
 
@@ -84,7 +84,7 @@ class PerExtension(Filter):
         CODE_LINES.prepare()
 
     def judge(self, batch: TableBatch) -> Verdict:
-        reasons = CODE_LINES.of(batch, self.text_field).select(**self._checks())
+        reasons = CODE_LINES.of(batch, self.text_column).select(**self._checks())
         is_kept = pl.when(pl.first().is_not_null()).then(~pl.any_horizontal(pl.all())).cast(pl.Int64)
         return Verdict(reasons.select(kept=is_kept)["kept"], reasons.to_dict())
 

@@ -73,7 +73,7 @@ class GopherQuality(Filter):
     min_alpha_word_fraction: float | None = 0.8
     min_stop_words: int | None = 2
     stop_words: list[str] | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.gopher_quality"
 
@@ -97,7 +97,7 @@ class GopherQuality(Filter):
         compile_rules(self.rules())
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return judge_rules(batch, self.text_field, self.rules(), measure_all=self.tag)
+        return judge_rules(batch, self.text_column, self.rules(), measure_all=self.tag)
 
     def rules(self) -> list[Rule]:
         """Return the rules in the order in which they are judged, cheap metrics first."""
@@ -167,7 +167,7 @@ class FinewebQuality(Filter):
     short_line: int = FINEWEB_SHORT_LINE
     max_repeated_char_fraction: float | None = 0.01
     max_newlines_per_word: float | None = 0.3
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.fineweb_quality"
 
@@ -178,7 +178,7 @@ class FinewebQuality(Filter):
         compile_rules(self.rules())
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return judge_rules(batch, self.text_field, self.rules(), measure_all=self.tag)
+        return judge_rules(batch, self.text_column, self.rules(), measure_all=self.tag)
 
     def rules(self) -> list[Rule]:
         """Return the rules in the order in which they are judged, cheap metrics first."""
@@ -231,7 +231,7 @@ class C4Quality(Filter):
         drop_javascript: Whether to drop lines that mention javascript.
         drop_curly_bracket: Whether to drop documents with ``{``.
         drop_policy: Whether to drop lines about terms of use, privacy and cookies.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     words: EnglishWords = "whitespace"
@@ -244,7 +244,7 @@ class C4Quality(Filter):
     drop_javascript: bool = True
     drop_curly_bracket: bool = True
     drop_policy: bool = True
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.c4_quality"
 
@@ -257,18 +257,18 @@ class C4Quality(Filter):
         """Replace the text of documents that pass, and drop, or tag, the others."""
         edited = self._edit(task)
         verdict = self._verdict(task, edited)
-        column = task.data.column(self.text_field)
+        column = task.data.column(self.text_column)
         texts = edited.texts()
         if self.tag or self.invert or self.save_dropped:
             texts = _replace(column, ~np.logical_or.reduce(list(verdict.reasons.values())), texts)
-        changed = task.with_column(self.text_field, texts.cast(column.type) if _is_string(column.type) else texts)
+        changed = task.with_column(self.text_column, texts.cast(column.type) if _is_string(column.type) else texts)
         return self.apply(changed, verdict)
 
     def judge(self, batch: TableBatch) -> Verdict:
         return self._verdict(batch, self._edit(batch))
 
     def _edit(self, batch: TableBatch) -> C4Lines:
-        return edit_c4_lines(text_bytes_of(batch, self.text_field), self._rules(), self.min_sentences or 0)
+        return edit_c4_lines(text_bytes_of(batch, self.text_column), self._rules(), self.min_sentences or 0)
 
     def _rules(self) -> C4Rules:
         return C4Rules(
@@ -285,7 +285,7 @@ class C4Quality(Filter):
 
     def _verdict(self, batch: TableBatch, edited: C4Lines) -> Verdict:
         score = pl.Series("sentences", edited.sentences)
-        is_null = batch.data.column(self.text_field).is_null().to_numpy()
+        is_null = batch.data.column(self.text_column).is_null().to_numpy()
         if is_null.any():
             score = pl.select(pl.when(pl.Series(~is_null)).then(score)).to_series()
         reasons = {

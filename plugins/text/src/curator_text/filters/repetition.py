@@ -52,11 +52,11 @@ class RepeatedLines(Filter):
 
     Args:
         min_fraction: Smallest fraction of different lines to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.7
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeated_lines"
     setup_on_node = compile_repeats
@@ -65,7 +65,7 @@ class RepeatedLines(Filter):
         check_fraction(self.name, min_fraction=self.min_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = REPEATS.score(batch, self.text_field, ratio("distinct_lines", "lines", of_nothing=0.0))
+        found = REPEATS.score(batch, self.text_column, ratio("distinct_lines", "lines", of_nothing=0.0))
         return Verdict(found, {"repeated_lines": found < self.min_fraction})
 
 
@@ -84,11 +84,11 @@ class RepeatedLinesByChar(Filter):
 
     Args:
         min_fraction: Smallest fraction of characters in different lines to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.8
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeated_lines_by_char"
     setup_on_node = compile_repeats
@@ -98,7 +98,7 @@ class RepeatedLinesByChar(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         found = REPEATS.score(
-            batch, self.text_field, ratio("chars_in_distinct_lines", "chars_in_lines", of_nothing=0.0)
+            batch, self.text_column, ratio("chars_in_distinct_lines", "chars_in_lines", of_nothing=0.0)
         )
         return Verdict(found, {"repeated_lines_by_char": found < self.min_fraction})
 
@@ -117,11 +117,11 @@ class RepeatedParagraphs(Filter):
 
     Args:
         min_fraction: Smallest fraction of different paragraphs to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.7
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeated_paragraphs"
     setup_on_node = compile_repeats
@@ -130,7 +130,7 @@ class RepeatedParagraphs(Filter):
         check_fraction(self.name, min_fraction=self.min_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = REPEATS.score(batch, self.text_field, ratio("distinct_paragraphs", "paragraphs", of_nothing=0.0))
+        found = REPEATS.score(batch, self.text_column, ratio("distinct_paragraphs", "paragraphs", of_nothing=0.0))
         return Verdict(found, {"repeated_paragraphs": found < self.min_fraction})
 
 
@@ -149,11 +149,11 @@ class RepeatedParagraphsByChar(Filter):
 
     Args:
         min_fraction: Smallest fraction of characters in different paragraphs to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.8
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeated_paragraphs_by_char"
     setup_on_node = compile_repeats
@@ -163,7 +163,7 @@ class RepeatedParagraphsByChar(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         found = REPEATS.score(
-            batch, self.text_field, ratio("chars_in_distinct_paragraphs", "chars_in_paragraphs", of_nothing=0.0)
+            batch, self.text_column, ratio("chars_in_distinct_paragraphs", "chars_in_paragraphs", of_nothing=0.0)
         )
         return Verdict(found, {"repeated_paragraphs_by_char": found < self.min_fraction})
 
@@ -188,13 +188,13 @@ class RepeatingTopNGrams(Filter):
             else 0.2.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     n: int = 2
     max_fraction: float | None = None
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeating_top_n_grams"
     setup_on_node = compile_nemo_ngrams
@@ -210,7 +210,7 @@ class RepeatingTopNGrams(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         limit = TOP_FRACTIONS.get(self.n, OTHER_FRACTION) if self.max_fraction is None else self.max_fraction
         group = nemo_ngrams(top=self.n, words=self.words)
-        found = group.score(batch, self.text_field, pl.col(f"top_{self.n}"))
+        found = group.score(batch, self.text_column, pl.col(f"top_{self.n}"))
         return Verdict(found, {f"top_{self.n}_gram": found > limit})
 
 
@@ -233,13 +233,13 @@ class RepeatingDuplicateNGrams(Filter):
             0.2.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     n: int = 2
     max_fraction: float | None = None
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.repeating_duplicate_n_grams"
     setup_on_node = compile_nemo_ngrams
@@ -255,7 +255,7 @@ class RepeatingDuplicateNGrams(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         limit = REPEATED_FRACTIONS.get(self.n, OTHER_FRACTION) if self.max_fraction is None else self.max_fraction
         group = nemo_ngrams(repeated=self.n, words=self.words)
-        found = group.score(batch, self.text_field, pl.col(f"repeated_{self.n}"))
+        found = group.score(batch, self.text_column, pl.col(f"repeated_{self.n}"))
         return Verdict(found, {f"duplicate_{self.n}_grams": found > limit})
 
 
@@ -295,7 +295,7 @@ class GopherRepetition(Filter):
     max_repeated_ngram_fraction: dict[int, float] = field(
         default_factory=lambda: {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.10}
     )
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.gopher_repetition"
 
@@ -311,7 +311,7 @@ class GopherRepetition(Filter):
         compile_rules(self.rules())
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return judge_rules(batch, self.text_field, self.rules(), measure_all=self.tag)
+        return judge_rules(batch, self.text_column, self.rules(), measure_all=self.tag)
 
     def rules(self) -> list[Rule]:
         """Return the rules in the order in which they are judged, cheap metrics first."""

@@ -54,7 +54,7 @@ def compile_rules(rules: Sequence[Rule]) -> None:
         group.prepare()
 
 
-def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, measure_all: bool) -> Verdict:
+def judge_rules(batch: TableBatch, text_column: str, rules: Sequence[Rule], *, measure_all: bool) -> Verdict:
     """Judge documents by rules; the first rule broken, in their order, is the reason.
 
     A group is measured only for documents that no rule has dropped so far, unless a neighbouring filter has measured
@@ -71,12 +71,12 @@ def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, me
 
     Args:
         batch: The documents.
-        text_field: Column with the text.
+        text_column: Column with the text.
         rules: The rules, those that need the same groups next to each other.
         measure_all: Measure all documents for all rules: what is not dropped is measured by the filters behind.
     """
-    batch.check_column(text_field)
-    is_text = np.asarray(batch.data.column(text_field).is_valid().to_numpy())
+    batch.check_column(text_column)
+    is_text = np.asarray(batch.data.column(text_column).is_valid().to_numpy())
     is_open = is_text
     passed = np.full(batch.num_rows, len(rules), dtype=np.int64)
     measured: dict[MetricGroup, pl.DataFrame] = {}
@@ -84,7 +84,7 @@ def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, me
         for group in groups:
             if group not in measured:
                 wanted = None if measure_all or (is_open == is_text).all() else is_open
-                measured[group] = group.of_rows(batch, text_field, wanted)
+                measured[group] = group.of_rows(batch, text_column, wanted)
         frame = pl.concat([measured[group] for group in groups], how="horizontal")
         masks = frame.select(rule.applies.fill_null(value=False).alias(str(number)) for number, rule in neighbours)
         for mask in masks:

@@ -35,13 +35,13 @@ class WordCount(Filter):
         max_words: Most words to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_words: int = 50
     max_words: int = 100_000
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.word_count"
     setup_on_node = compile_surface
@@ -53,7 +53,7 @@ class WordCount(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, pl.col("words"))
+        found = surface(self.words).score(batch, self.text_column, pl.col("words"))
         return Verdict.between(found, self.min_words, self.max_words, below="too_few_words", above="too_many_words")
 
 
@@ -74,13 +74,13 @@ class MeanWordLength(Filter):
         max_length: Longest mean to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_length: float = 3.0
     max_length: float = 10.0
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.mean_word_length"
     setup_on_node = compile_surface
@@ -92,7 +92,7 @@ class MeanWordLength(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, ratio("word_chars", "words", of_nothing=0.0))
+        found = surface(self.words).score(batch, self.text_column, ratio("word_chars", "words", of_nothing=0.0))
         return Verdict.between(
             found, self.min_length, self.max_length, below="mean_word_too_short", above="mean_word_too_long"
         )
@@ -114,12 +114,12 @@ class LongWord(Filter):
         max_length: Most characters in a word to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_length: int = 1000
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.long_word"
     setup_on_node = compile_surface
@@ -131,7 +131,7 @@ class LongWord(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, pl.col("longest_word"))
+        found = surface(self.words).score(batch, self.text_column, pl.col("longest_word"))
         return Verdict(found, {"word_too_long": found > self.max_length})
 
 
@@ -152,12 +152,12 @@ class SymbolsToWords(Filter):
         max_fraction: Largest fraction of words that are symbols to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_fraction: float = 0.1
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.symbols_to_words"
     setup_on_node = compile_surface
@@ -169,7 +169,7 @@ class SymbolsToWords(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, ratio("symbol_words", "words", of_nothing=1.0))
+        found = surface(self.words).score(batch, self.text_column, ratio("symbol_words", "words", of_nothing=1.0))
         return Verdict(found, {"too_many_symbol_words": found > self.max_fraction})
 
 
@@ -190,12 +190,12 @@ class WordsWithoutAlphabets(Filter):
         min_fraction: Smallest fraction of words with a letter to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_fraction: float = 0.8
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.words_without_alphabets"
     setup_on_node = compile_surface
@@ -207,7 +207,7 @@ class WordsWithoutAlphabets(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, ratio("lettered_words", "words", of_nothing=0.0))
+        found = surface(self.words).score(batch, self.text_column, ratio("lettered_words", "words", of_nothing=0.0))
         return Verdict(found, {"too_few_words_with_letters": found < self.min_fraction})
 
 
@@ -226,11 +226,11 @@ class CommonEnglishWords(Filter):
 
     Args:
         min_words: Fewest common words to keep a document.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_words: int = 2
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.common_english_words"
     setup_on_node = compile_surface
@@ -239,5 +239,5 @@ class CommonEnglishWords(Filter):
         check_positive(self.name, min_words=self.min_words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, pl.col("common_words"))
+        found = SURFACE.score(batch, self.text_column, pl.col("common_words"))
         return Verdict(found, {"too_few_common_words": found < self.min_words})

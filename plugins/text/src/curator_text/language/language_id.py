@@ -50,9 +50,9 @@ class LanguageId(Filter):
         max_chars: Characters of a document to look at; None for all. The rest hardly changes the answer.
         backend: ``fasttext`` (lid.176), or ``cld2`` (faster, less accurate; needs the extra ``cld2``).
         model: A fastText model in place of the packaged lid.176; its labels are the languages.
-        text_field: Column with the text.
-        language_field: Column for the language.
-        score_field: Column for the score: fastText's probability, CLD2's fraction of the text.
+        text_column: Column with the text.
+        language_column: Column for the language.
+        score_column: Column for the score: fastText's probability, CLD2's fraction of the text.
         overwrite: Replace columns of those names; else one that is there is an error.
         tag: Keep all rows and add a score and a reason column instead.
         invert: Drop what would be kept and keep what would be dropped.
@@ -64,9 +64,9 @@ class LanguageId(Filter):
     max_chars: int | None = field(default=DEFAULT_MAX_CHARS, kw_only=True)
     backend: Literal["fasttext", "cld2"] = field(default="fasttext", kw_only=True)
     model: str | None = field(default=None, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
-    language_field: str = field(default="language", kw_only=True)
-    score_field: str = field(default="language_score", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
+    language_column: str = field(default="language", kw_only=True)
+    score_column: str = field(default="language_score", kw_only=True)
     overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.language_id"
@@ -81,10 +81,10 @@ class LanguageId(Filter):
             raise ConfigError(f"{self.name}: the backend {self.backend} takes no model", fix="leave model out")
 
     def outputs(self) -> Columns:
-        return [self.language_field, self.score_field, *(self.tag_columns if self.tag else ())]
+        return [self.language_column, self.score_column, *(self.tag_columns if self.tag else ())]
 
     def new_columns(self) -> Mapping[str, str]:
-        return {} if self.overwrite else {"language_field": self.language_field, "score_field": self.score_field}
+        return {} if self.overwrite else {"language_column": self.language_column, "score_column": self.score_column}
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the packages and the model are there.
@@ -109,13 +109,13 @@ class LanguageId(Filter):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Add the columns, then judge by them."""
-        languages, scores = self._identify(task.text(self.text_field))
+        languages, scores = self._identify(task.text(self.text_column))
         self.check_new_columns(task.columns)
-        labelled = task.with_column(self.language_field, languages).with_column(self.score_field, scores)
+        labelled = task.with_column(self.language_column, languages).with_column(self.score_column, scores)
         return super().process(labelled)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        language, score = batch.series(self.language_field), batch.series(self.score_field)
+        language, score = batch.series(self.language_column), batch.series(self.score_column)
         if self.keep is None and not self.min_score:
             return Verdict(score.fill_null(0.0))
         reasons = {} if self.keep is None else {"other_language": ~language.is_in(self.keep)}
@@ -158,9 +158,9 @@ class FastTextLangId(LanguageId):
         max_chars: Characters of a document to look at; None for all.
         backend: ``fasttext`` (lid.176), or ``cld2`` (faster, less accurate; needs the extra ``cld2``).
         model: A fastText model in place of the packaged lid.176; its labels are the languages.
-        text_field: Column with the text.
-        language_field: Column for the language.
-        score_field: Column for the score.
+        text_column: Column with the text.
+        language_column: Column for the language.
+        score_column: Column for the score.
         overwrite: Replace columns of those names; else one that is there is an error.
         tag: Keep all rows and add a score and a reason column instead.
         invert: Drop what would be kept and keep what would be dropped.

@@ -61,7 +61,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
             and ``judge``, which read the column ``text``.
         system: System prompt; columns in braces too.
         column: Column to add; ``generated``, ``rewritten`` or ``judge_score`` unless given.
-        answer_field: For ``judge``, a column for the whole answer; none unless given.
+        answer_column: For ``judge``, a column for the whole answer; none unless given.
         score_pattern: For ``judge``, a regular expression whose first group is the score; unless given, the first
             number is.
         score_key: For ``judge``, the key of the score in a JSON object in the answer.
@@ -87,7 +87,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
     prompt: str | None = None
     system: str | None = None
     column: str | None = None
-    answer_field: str | None = None
+    answer_column: str | None = None
     score_pattern: str | None = None
     score_key: str | None = None
     score_range: tuple[float, float] | None = None
@@ -131,7 +131,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         return list(dict.fromkeys([*prompt.columns, *(system.columns if system else ())]))
 
     def outputs(self) -> Columns:
-        return [self._column, *([self.answer_field] if self.answer_field else ())]
+        return [self._column, *([self.answer_column] if self.answer_column else ())]
 
     def num_workers(self) -> int | None:
         """Return one where there is a rate limit, which counts for all workers together, unless told otherwise."""
@@ -264,7 +264,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         values = [None if results[row] is None else results[row][0] for row in kept]
         kind = pa.float64() if self.task == "judge" else pa.string()
         task = task.with_column(self._column, pa.array(values, kind))
-        if self.answer_field is None:
+        if self.answer_column is None:
             return task
         answers = [None if results[row] is None else results[row][1] for row in kept]
-        return task.with_column(self.answer_field, pa.array(answers, pa.string()))
+        return task.with_column(self.answer_column, pa.array(answers, pa.string()))

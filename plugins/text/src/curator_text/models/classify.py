@@ -41,12 +41,12 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         model: Folder with ``config.json`` and ``model.safetensors``, or an id on the Hugging Face hub.
         preset: A published classifier: ``quality``, ``domain``, ``multilingual_domain``, ``content_type`` (all by
             NVIDIA), ``fineweb_edu``, ``fineweb_mixtral_edu``, ``fineweb_nemotron_edu``.
-        text_field: Column with the text.
-        label_field: Column for the label; ``label`` unless the preset has another.
-        score_field: Column for the label's probability or a regression's score; ``score`` unless the preset has
+        text_column: Column with the text.
+        label_column: Column for the label; ``label`` unless the preset has another.
+        score_column: Column for the label's probability or a regression's score; ``score`` unless the preset has
             another.
-        int_field: Column for a regression's score rounded to a whole number from 0 to 5.
-        scores_field: Column for the numbers of all labels, a struct; none unless given.
+        int_column: Column for a regression's score rounded to a whole number from 0 to 5.
+        scores_column: Column for the numbers of all labels, a struct; none unless given.
         head: What is made of the model's outputs: ``softmax``, ``sigmoid``, ``regression``; what the model's files say
             unless given.
         threshold: Score from which a regression says ``high_quality``, and below which ``low_quality``.
@@ -55,7 +55,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         save_dropped: Write dropped documents to the run directory.
         max_length: Most tokens of a document; what preset or model say unless given.
         max_chars: Most characters of a document to look at; what the preset says unless given.
-        tokens_field: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
+        tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
         model_batch_size: Most rows in one call of the model.
         max_tokens_per_batch: Most tokens, padding included, in one call of the model; 2,048 on a CPU, where larger
             batches only pad more, and 32,768 elsewhere unless given.
@@ -68,11 +68,11 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
 
     model: str | None = None
     preset: PresetName | None = None
-    text_field: str = "text"
-    label_field: str | None = None
-    score_field: str | None = None
-    int_field: str | None = None
-    scores_field: str | None = None
+    text_column: str = "text"
+    label_column: str | None = None
+    score_column: str | None = None
+    int_column: str | None = None
+    scores_column: str | None = None
     head: Head = "auto"
     threshold: float | None = None
     keep: list[str] | None = None
@@ -80,7 +80,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     save_dropped: bool = False
     max_length: int | None = None
     max_chars: int | None = None
-    tokens_field: str | None = None
+    tokens_column: str | None = None
     model_batch_size: int = 256
     max_tokens_per_batch: int | None = None
     device: str = "auto"
@@ -102,7 +102,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
-        return [self.tokens_field or self.text_field]
+        return [self.tokens_column or self.text_column]
 
     def outputs(self) -> Columns:
         return self._columns().names
@@ -111,16 +111,16 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         preset = self._preset
         model = self.model or (preset.model if preset else "")
         columns = self._columns()
-        tokens_field = self.tokens_field or f"_{columns.label_field}_tokens"
+        tokens_column = self.tokens_column or f"_{columns.label_column}_tokens"
         classify = ClassifyTokens(
             model,
-            tokens_field,
+            tokens_column,
             columns=columns,
             head=self.head,
             keep=self.keep,
             min_score=self.min_score,
             save_dropped=self.save_dropped,
-            keep_tokens=self.tokens_field is not None,
+            keep_tokens=self.tokens_column is not None,
             model_batch_size=self.model_batch_size,
             max_tokens_per_batch=self.max_tokens_per_batch,
             device=self.device,
@@ -128,14 +128,14 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
             allow_pickle=self.allow_pickle,
             trust_remote_code=self.trust_remote_code,
         )
-        if self.tokens_field is not None:
+        if self.tokens_column is not None:
             return [classify]
         tokenize = Tokenize(
             model,
             max_length=self.max_length or (preset.max_length if preset else None),
             max_chars=self.max_chars or (preset.max_chars if preset else None),
-            text_field=self.text_field,
-            tokens_field=tokens_field,
+            text_column=self.text_column,
+            tokens_column=tokens_column,
         )
         return [tokenize.with_(name=f"{type(self).name}.tokenize"), classify]
 
@@ -146,9 +146,9 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     def _columns(self) -> LabelColumns:
         preset = self._preset
         return LabelColumns(
-            label_field=self.label_field or (preset.label_field if preset else "label"),
-            score_field=self.score_field or (preset.score_field if preset else "score"),
-            int_field=self.int_field or (preset.int_field if preset else None),
-            scores_field=self.scores_field,
+            label_column=self.label_column or (preset.label_column if preset else "label"),
+            score_column=self.score_column or (preset.score_column if preset else "score"),
+            int_column=self.int_column or (preset.int_column if preset else None),
+            scores_column=self.scores_column,
             threshold=self.threshold if self.threshold is not None or preset is None else preset.threshold,
         )

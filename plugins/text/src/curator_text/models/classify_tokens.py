@@ -69,8 +69,8 @@ class ClassifyTokens(TokenModel):
         if left is None or (self.keep is None and self.min_score is None):
             return left
         limits = KeepLabels(
-            self.columns.label_field,
-            self.columns.score_field,
+            self.columns.label_column,
+            self.columns.score_column,
             keep=self.keep,
             min_score=self.min_score,
             save_dropped=self.save_dropped,

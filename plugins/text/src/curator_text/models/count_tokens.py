@@ -42,7 +42,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
         min_tokens: Fewest tokens to keep a document; no limit unless given.
         max_tokens: Most tokens to keep a document; no limit unless given.
         add_special_tokens: Also count the tokens that the tokenizer puts around a text.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     tokenizer: str
@@ -50,7 +50,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
     min_tokens: int | None = None
     max_tokens: int | None = None
     add_special_tokens: bool = False
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.count_tokens"
     thread_safe: ClassVar[bool] = True
@@ -60,7 +60,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
         check_range(self.name, min_tokens=self.min_tokens, max_tokens=self.max_tokens)
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -80,7 +80,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_tokenizer", None)
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         counts = count_tokens(self._tokenizer, texts, add_special_tokens=self.add_special_tokens)
         counted = task.with_column(self.column, counts)
         if self.min_tokens is None and self.max_tokens is None:

@@ -43,7 +43,7 @@ class FastTextQuality(Filter):
         min_score: Drop documents with a lower score, whatever was drawn.
         seed: Another seed draws other numbers.
         max_chars: Most characters of a document to look at; all unless given.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     model: str
@@ -52,7 +52,7 @@ class FastTextQuality(Filter):
     min_score: float | None = None
     seed: int = 42
     max_chars: int | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.fast_text_quality"
     thread_safe: ClassVar[bool] = False  # fastText does not promise it
@@ -76,7 +76,7 @@ class FastTextQuality(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         labels, scores = self._model.best(texts, max_chars=self.max_chars)
         wanted = self.label.removeprefix(LABEL_PREFIX)
         is_wanted = np.array([label is not None and label.removeprefix(LABEL_PREFIX) == wanted for label in labels])

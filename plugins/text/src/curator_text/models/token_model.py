@@ -46,7 +46,7 @@ class TokenModel(ModelStage):
 
     Args:
         model: A folder, or an id on the hub.
-        tokens_field: Column with the token ids.
+        tokens_column: Column with the token ids.
         keep_tokens: Whether the token ids stay in the table.
         model_batch_size: Most rows in one call of the model.
         max_tokens_per_batch: Most tokens, padding included, in one call of the model; chosen by device unless given.
@@ -57,7 +57,7 @@ class TokenModel(ModelStage):
     """
 
     model: str
-    tokens_field: str
+    tokens_column: str
     keep_tokens: bool = field(default=False, kw_only=True)
     model_batch_size: int = field(default=256, kw_only=True)
     max_tokens_per_batch: int | None = field(default=None, kw_only=True)
@@ -78,10 +78,10 @@ class TokenModel(ModelStage):
         """Return the columns for what the network made of some rows."""
 
     def inputs(self) -> Columns:
-        return [self.tokens_field]
+        return [self.tokens_column]
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        left = columns if self.keep_tokens else columns - {self.tokens_field}
+        left = columns if self.keep_tokens else columns - {self.tokens_column}
         return super().columns_after(left)
 
     def weights(self) -> str:
@@ -92,13 +92,13 @@ class TokenModel(ModelStage):
         return self.load_network(self.weights_folder())
 
     def prepare(self, model: Network, batch: TableBatch) -> Iterator[np.ndarray | None]:  # noqa: ARG002
-        batch.check_column(self.tokens_field)
-        column = batch.data.column(self.tokens_field)
+        batch.check_column(self.tokens_column)
+        column = batch.data.column(self.tokens_column)
         kind = column.type
         is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
         if not is_list or not pa.types.is_integer(kind.value_type):
             raise StageError(
-                f"{self.name}: column {self.tokens_field!r} holds {kind}, not lists of token ids",
+                f"{self.name}: column {self.tokens_column!r} holds {kind}, not lists of token ids",
                 fix="name the column that text.tokenize has added",
             )
         for chunk in column.chunks:
@@ -120,7 +120,7 @@ class TokenModel(ModelStage):
         return self.columns_of_numbers(model, model(ids, mask).float().cpu().numpy())
 
     def complete(self, batch: TableBatch) -> TableBatch | None:
-        return batch if self.keep_tokens else batch.with_data(batch.data.drop_columns([self.tokens_field]))
+        return batch if self.keep_tokens else batch.with_data(batch.data.drop_columns([self.tokens_column]))
 
 
 def check_batches(stage: str, rows: int, tokens: int | None) -> None:

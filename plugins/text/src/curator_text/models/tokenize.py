@@ -24,22 +24,22 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
     The lists are Arrow lists of 32-bit integers; the length of a list is its attention mask. Runs on CPUs, apart from
     the model, so that a GPU never waits for text to be split. A null text gets a null.
 
-    >>> [field for field in Tokenize("bert-base-uncased", tokens_field="ids").outputs()]
+    >>> [field for field in Tokenize("bert-base-uncased", tokens_column="ids").outputs()]
     ['ids']
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
         max_length: Most tokens of a document, special tokens included; what the model's files say unless given.
         max_chars: Most characters of a document to look at; no limit but ``max_length`` unless given.
-        text_field: Column with the text.
-        tokens_field: Column to add.
+        text_column: Column with the text.
+        tokens_column: Column to add.
     """
 
     tokenizer: str
     max_length: int | None = None
     max_chars: int | None = None
-    text_field: str = "text"
-    tokens_field: str = "tokens"
+    text_column: str = "text"
+    tokens_column: str = "tokens"
 
     name = "text.tokenize"
     thread_safe: ClassVar[bool] = True
@@ -52,10 +52,10 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
                 raise ConfigError(f"{self.name}: {parameter} must be at least 1, got {value}")
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
-        return [self.tokens_field]
+        return [self.tokens_column]
 
     def preflight(self) -> Sequence[str] | None:
         check_model_name(self.name, self.tokenizer, what="tokenizer")
@@ -74,4 +74,4 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_encoder", None)
 
     def process(self, task: TableBatch) -> TableBatch:
-        return task.with_column(self.tokens_field, self._encoder.encode(task.text(self.text_field)))
+        return task.with_column(self.tokens_column, self._encoder.encode(task.text(self.text_column)))

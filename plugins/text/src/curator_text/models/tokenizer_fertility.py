@@ -34,12 +34,12 @@ class TokenizerFertility(Filter):
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
         min_char_to_token_ratio: Lowest ratio to keep a document.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     tokenizer: str
     min_char_to_token_ratio: float = 2.5
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.tokenizer_fertility"
 
@@ -60,7 +60,7 @@ class TokenizerFertility(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         tokens = count_tokens(self._tokenizer, texts)
         ratio = texts.str.len_chars() / tokens
         ratio = pl.select(pl.when(tokens == 0).then(_NO_TOKENS).otherwise(ratio)).to_series()

@@ -25,7 +25,7 @@ class FasttextLabel(TextModifier):
 
     Args:
         label: The label, with its ``__label__``.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     label: str

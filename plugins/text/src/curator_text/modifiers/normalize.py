@@ -52,7 +52,7 @@ class Normalize(TextModifier):
         spaces: Turn runs of spaces and tabs into one space; a single tab stays.
         trailing_space: Remove spaces and tabs at the end of lines, and newlines at the end of the document.
         blank_lines: Turn three or more newlines in a row into two.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     control_characters: bool = True
@@ -108,7 +108,7 @@ class NormalizeNewlines(TextModifier):
     Args:
         max_newlines: Longest run to leave.
         unify: First turn every kind of line end (CR LF, CR, form feed, U+2028, …) into a newline.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_newlines: int = 2
@@ -154,7 +154,7 @@ class NormalizeWhitespace(TextModifier):
         newlines: ``keep`` line ends as they are, or turn them into a ``space`` like other whitespace.
         strip: Remove whitespace at both ends of the document.
         zero_width: Remove zero width spaces, word joiners and byte order marks.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     newlines: Literal["keep", "space"] = "keep"

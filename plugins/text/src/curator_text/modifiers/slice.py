@@ -33,7 +33,7 @@ class Slice(TextModifier):
         include_left: Keep the string ``left`` itself.
         include_right: Keep the string ``right`` itself.
         strip: Remove whitespace at both ends of what is kept.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     left: int | str | None = 0

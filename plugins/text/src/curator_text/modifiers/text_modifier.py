@@ -45,10 +45,10 @@ class TextModifier(ProcessingStage[TableBatch, TableBatch]):
     ['HELLO', None]
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
 
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
@@ -58,11 +58,11 @@ class TextModifier(ProcessingStage[TableBatch, TableBatch]):
         """Return the new texts: one per row, null where the old one is null."""
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def process(self, task: TableBatch) -> TableBatch:
         """Replace the text column; the others are shared."""
-        return with_text(task, self.text_field, self.rewrite(task.text(self.text_field)))
+        return with_text(task, self.text_column, self.rewrite(task.text(self.text_column)))
 
 
 def with_text(batch: TableBatch, name: str, texts: pl.Series) -> TableBatch:

@@ -41,7 +41,7 @@ class Decontaminate(Filter):
     Args:
         references: Files, folders, globs or URLs of benchmark sets (JSONL, Parquet, CSV, Arrow, or text with one entry
             on a line), or for each benchmark's name its files. Unless named, a benchmark is called as its file.
-        fields: Columns to compare with; all that hold text or lists of text, where None.
+        reference_columns: Columns of the references to compare with; all that hold text or lists of text, where None.
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
         min_matches: How many n-grams have to match to drop a document.
@@ -49,18 +49,18 @@ class Decontaminate(Filter):
         counts: Folder that ``text.count_contamination`` has written for the whole corpus. What matches more than
             ``max_matches`` documents is a common phrase and no longer counts.
         max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     references: str | list[str] | dict[str, str | list[str]]
-    fields: list[str] | None = None
+    reference_columns: list[str] | None = None
     ngrams: int = 13
     min_words: int = 8
     min_matches: int = 1
     min_fraction: float = 0.0
     counts: str | None = None
     max_matches: int = 10
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.decontaminate"
     setup_on_node = compile_grams
@@ -84,7 +84,7 @@ class Decontaminate(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         index = self._index
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         found = index.judge(texts)
         grams = (found["words"] - self.ngrams + 1).clip(1)
         is_dropped = (found["matches"] >= self.min_matches) & (found["matches"] / grams >= self.min_fraction)
@@ -101,7 +101,7 @@ class Decontaminate(Filter):
             self.references,
             ngrams=self.ngrams,
             min_words=self.min_words,
-            fields=self.fields,
+            columns=self.reference_columns,
             counts=self.counts,
             max_matches=self.max_matches,
             stage=self.name,

@@ -66,7 +66,7 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
         public_ips_only: Leave private, loopback, documentation and other special addresses.
         secret: Key of the hash. Without one, anybody can find out by trial which number a hash stands for.
         count_column: Column for the number of replacements; None for none.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     kinds: list[PiiKind] = field(default_factory=lambda: list(_DEFAULT_KINDS))
@@ -74,7 +74,7 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
     public_ips_only: bool = True
     secret: str = ""
     count_column: str | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.redact_pii"
     thread_safe: ClassVar[bool] = True
@@ -96,13 +96,13 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
             ) from error
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
         return [] if self.count_column is None else [self.count_column]
 
     def process(self, task: TableBatch) -> TableBatch:
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         counts = [0] * len(texts)
         changed = self._without_private_keys(texts, counts) if "api_key" in self.kinds else texts
         finders = self._finders()
@@ -118,7 +118,7 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
             return rewrite_lines(rows, screen, redact_lines)
 
         changed = rewrite_rows(changed, affected, redact)
-        out = task if changed is texts else with_text(task, self.text_field, changed)
+        out = task if changed is texts else with_text(task, self.text_column, changed)
         if self.count_column is None:
             return out
         total = pl.Series(counts, dtype=pl.Int64)

@@ -93,7 +93,7 @@ def build_index(
     *,
     ngrams: int,
     min_words: int,
-    fields: list[str] | None = None,
+    columns: list[str] | None = None,
     counts: str | None = None,
     max_matches: int = 0,
     stage: str,
@@ -104,7 +104,7 @@ def build_index(
         references: Files, by name of the benchmark or not.
         ngrams: Words of an n-gram.
         min_words: A text of fewer words is left out; one of fewer than ``ngrams`` words is one n-gram as a whole.
-        fields: Columns to read.
+        columns: Columns to read.
         counts: Folder that ``text.count_contamination`` has written; None leaves out no n-gram.
         max_matches: N-grams in more documents than this, by those counts, are left out.
         stage: Name of the stage that asks, for messages.
@@ -116,14 +116,15 @@ def build_index(
     owners: list[int] = []
     listed = list_references(references)
     for number, entries in enumerate(listed.values()):
-        parts = [part for part in read_references(entries, fields) if len(part)]
+        parts = [part for part in read_references(entries, columns) if len(part)]
         texts += parts
         owners += [number] * sum(len(part) for part in parts)
     joined = pl.concat(texts) if texts else pl.Series([], dtype=pl.String)
     index = _index(joined, np.array(owners, np.int32), list(listed), ngrams=ngrams, min_words=min_words)
     if not len(index):
         raise ConfigError(
-            f"{stage}: no text in the references has {min_words} words", fix="check the files, the fields and min_words"
+            f"{stage}: no text in the references has {min_words} words",
+            fix="check the files, reference_columns and min_words",
         )
     return index if counts is None else index.without(_read_common(counts, max_matches))
 

@@ -51,7 +51,7 @@ class ReadText(FileReader):
 
     Args:
         per: What becomes a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
-        text_field: Column for the text.
+        text_column: Column for the text.
         encoding: Encoding of the files; a byte order mark of UTF-8 is taken off.
         errors: ``quarantine`` text that is not in that encoding, or ``replace`` what is wrong in it with U+FFFD.
         extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
@@ -62,7 +62,7 @@ class ReadText(FileReader):
     """
 
     per: Per = field(default="file", kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
     encoding: str = field(default="utf-8", kw_only=True)
     errors: Errors = field(default="quarantine", kw_only=True)
     extensions: list[str] | None = field(default=None, kw_only=True)
@@ -100,7 +100,7 @@ class ReadText(FileReader):
         return files
 
     def outputs(self) -> Columns:
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
+        return [self.text_column, SOURCE_COLUMN, ROW_COLUMN]
 
     def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         if self.per == "file":
@@ -196,7 +196,7 @@ class ReadText(FileReader):
         from curator_core.sdk import with_provenance
 
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
-        return with_provenance(pa.table({self.text_field: column}), piece.path, rows)
+        return with_provenance(pa.table({self.text_column: column}), piece.path, rows)
 
 
 def _after_bom(data: bytes, offset: int) -> tuple[bytes, int]:
