@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from curator_core import LocalExecutor, Pipeline, ProcessingStage, TableBatch, Task
 from curator_core.authoring.recording import BadRecord, report
-from curator_core.call.failure_limit import FEWEST_ROWS, FailureLimit
+from curator_core.call.failure_limit import MIN_ROWS, FailureLimit
 from curator_core.call.quarantine_record import QuarantineRecord
 from curator_core.config.executors import make_executor
 from curator_core.pipelines.pipeline_file import load_pipeline
@@ -25,7 +25,7 @@ class NoOdds(ProcessingStage[Task, Task]):
 @given(st.floats(0, 1), st.integers(0, 10_000), st.integers(0, 10_000))
 def test_the_limit_is_a_fraction_of_at_least_some_rows(fraction, failed, seen):
     exceeded = FailureLimit(fraction).is_exceeded(failed=failed, seen=seen)
-    assert exceeded == (failed > fraction * max(seen, FEWEST_ROWS))
+    assert exceeded == (failed > fraction * max(seen, MIN_ROWS))
     if exceeded:  # more failures never make it better
         assert FailureLimit(fraction).is_exceeded(failed=failed + 1, seen=seen + 1)
 

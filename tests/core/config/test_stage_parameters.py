@@ -27,8 +27,8 @@ def test_values_become_what_the_constructor_wants(registry):
         {
             "label": "x", "count": "7", "fraction": 1, "flag": True, "mode": "exact", "words": ("a", "b"),
             "pair": [3, 4], "langs": ["en", "no"], "weights": {"a": 1}, "maybe": None, "either": ["p", "q"],
-            "folder": "some/where", "colour": "blue", "rules": [{"pattern": "^a"}], "rule": {"pattern": "b", "weight": 2},
-            "need": {"gpus": 0.5},
+            "folder": "some/where", "colour": "blue", "rules": [{"pattern": "^a"}],
+            "rule": {"pattern": "b", "weight": 2}, "need": {"gpus": 0.5},
         },
     )  # fmt: skip
     assert (stage.count, stage.fraction, stage.pair, stage.langs) == (7, 1.0, (3, 4), {"en", "no"})

@@ -10,9 +10,9 @@ from curator_core.values.errors import ConfigError, TooManyFailuresError
 if TYPE_CHECKING:
     from curator_core.values.stats import StageStats
 
-__all__ = ["FEWEST_ROWS", "FailureLimit", "checked_fraction"]
+__all__ = ["MIN_ROWS", "FailureLimit", "checked_fraction"]
 
-FEWEST_ROWS = 100
+MIN_ROWS = 100
 """The fraction is one of at least so many rows: a single bad row at the start of a run says little about the rest."""
 _SHOWN_REASONS = 3
 
@@ -38,7 +38,7 @@ class FailureLimit:
 
     def is_exceeded(self, *, failed: int, seen: int) -> bool:
         """Return whether so many failed rows, of all that a stage has seen, are too many."""
-        return failed > self.fraction * max(seen, FEWEST_ROWS)
+        return failed > self.fraction * max(seen, MIN_ROWS)
 
     def check(self, stats: StageStats) -> None:
         """Raise where a stage is over the limit.

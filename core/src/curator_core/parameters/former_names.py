@@ -1,4 +1,4 @@
-"""Former names of parameters: errors suggest the name of today, and a rename alone does not keep a run from resuming."""
+"""Former names of parameters: errors suggest the new name, and a run that has the former one can be resumed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMES = {
 
 
 def name_today(name: str, known: Collection[str]) -> str:
-    """Return the name that a parameter has today; the same name where none of the known ones replaced it.
+    """Return the name that a parameter has today, or the same name if no known parameter has replaced it.
 
     >>> [name_today(name, ["max_fraction", "text_column", "share"]) for name in ("max_share", "text_field", "share")]
     ['max_fraction', 'text_column', 'share']

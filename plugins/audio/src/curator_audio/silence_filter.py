@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loudness", "SilenceFilter", "measure_loudness"]
 
-_LEAST = 1e-6  # -120 dBFS: what a recording of zeros gets, instead of minus infinity
+_MIN_AMPLITUDE = 1e-6  # -120 dBFS: what a recording of zeros gets, instead of minus infinity
 _COLUMNS: Mapping[str, pa.DataType] = {"silence_fraction": pa.float64(), "level_dbfs": pa.float64()}
 
 
@@ -60,7 +60,7 @@ def measure_loudness(samples: Samples, *, threshold_dbfs: float, frame_samples: 
     power = np.add.reduceat(np.square(samples), starts, dtype=np.float64)
     lengths = np.diff(starts, append=len(samples))
     silent = power < lengths * 10 ** (threshold_dbfs / 10)
-    level = max(np.sqrt(power.sum() / len(samples)), _LEAST)
+    level = max(np.sqrt(power.sum() / len(samples)), _MIN_AMPLITUDE)
     return Loudness(float(lengths[silent].sum() / len(samples)), float(20 * np.log10(level)))
 
 

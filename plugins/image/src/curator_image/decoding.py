@@ -35,7 +35,7 @@ Mode = Literal["L", "RGB"]
 _MAX_SCANS = 200
 """Scans of a progressive JPEG. Encoders make about ten; thousands of them over a large image take minutes to decode."""
 
-_MOST_SKIPPED = 8
+_MAX_SKIPPED = 8
 """Largest factor by which a JPEG can be made smaller while it is decoded."""
 
 _TURNS = {
@@ -114,7 +114,7 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, facto
     if is_progressive and bytes(view).count(b"\xff\xda") > _MAX_SCANS:
         raise DataError(f"the JPEG has more than {_MAX_SCANS} scans, to make decoding it slow")
     # The inverse transform can leave out what would be scaled away.
-    skipped = min(factor, _MOST_SKIPPED)
+    skipped = min(factor, _MAX_SKIPPED)
     width, height = header.stored_size
     turbo = _turbo_jpeg()
     if turbo is None:

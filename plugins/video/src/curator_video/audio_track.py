@@ -30,7 +30,7 @@ Layout = Literal["mono", "stereo"]
 _CHANNELS = {"mono": 1, "stereo": 2}
 _PREROLL_S = 0.25
 """Decoding begins so much earlier: Opus and AAC need some packets before they are exact."""
-_LEAST_GAP_S, _MOST_GAP_S = 0.002, 0.01
+_MIN_GAP_S, _MAX_GAP_S = 0.002, 0.01
 """Between these lies what is taken for a gap: containers round times to milliseconds, packets last 20."""
 
 
@@ -155,7 +155,7 @@ def _placed(
 
 def _gap_s(packet_s: float) -> float:
     """Return by how much time stamps may differ from the count of samples: less than a lost packet would make."""
-    return min(max(packet_s / 2, _LEAST_GAP_S), _MOST_GAP_S)
+    return min(max(packet_s / 2, _MIN_GAP_S), _MAX_GAP_S)
 
 
 def _silence(count: int, rate: int, layout: Layout) -> Iterator[NDArray[np.int16]]:

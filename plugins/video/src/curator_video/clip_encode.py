@@ -44,7 +44,7 @@ _ENCODERS: dict[VideoCodec, tuple[str, dict[str, str]]] = {
 _TICK_S = Fraction(1, 90_000)
 """Times are counted in this: the ticks of some files are whole frames, and clips may begin between them."""
 _SOUND_RATE = 48_000
-_MOST_BITS = 10
+_MAX_BITS = 10
 
 
 def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: VideoCodec, crf: int, threads: int) -> int:
@@ -159,10 +159,10 @@ def _video_stream(
     bits = bits_per_sample(picture)
     name, options = _ENCODERS[codec]
     pixels = "yuv420p" if bits <= USUAL_BITS else "yuv420p10le"
-    if bits > _MOST_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
+    if bits > _MAX_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
         raise DataError(
             f"the video has {bits} bits a sample, which {name} does not keep; use codec: av1, which keeps "
-            f"{_MOST_BITS}, or cut at key frames with mode: copy",
+            f"{_MAX_BITS}, or cut at key frames with mode: copy",
             source=video.uri,
         )
     rate = Fraction(video.fps or 25).limit_denominator(1001)

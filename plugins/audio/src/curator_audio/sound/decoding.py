@@ -107,7 +107,7 @@ def blocks_of(sound: Sound, limits: AudioLimits, *, span: Span | None = None) ->
         DataError: The recording is shorter than it says, longer than the limit, or holds what is not a number.
     """
     start, end = (span or Span()).frames(sound)
-    most = math.ceil(limits.max_duration_s * sound.samplerate)
+    max_frames = math.ceil(limits.max_duration_s * sound.samplerate)
     step = max(1, _BLOCK_SAMPLES // sound.channels)
     done = 0
     if span is not None:
@@ -116,7 +116,7 @@ def blocks_of(sound: Sound, limits: AudioLimits, *, span: Span | None = None) ->
         wanted = step if end is None else min(step, end - start - done)
         block = sound.read(wanted)
         done += len(block)
-        if done > most:
+        if done > max_frames:
             limits.check(frames=done, rate=sound.samplerate, channels=sound.channels)
         if not np.isfinite(block.sum(dtype=np.float64)):
             raise DataError("the recording holds samples that are not numbers (NaN or infinite)")

@@ -34,7 +34,7 @@ _PREROLL_S: Final = 1.0
 """Decoding begins so much before a part of a recording: most codecs, AMR above all, build on the sound before."""
 _OPUS_SAMPLES: Final = 120
 """What the samples in a packet of Opus are a multiple of: 2.5 ms."""
-_MOST_MULTIPLES: Final = {"opus": 48, "aac": 2, "mp3": 1}
+_MAX_MULTIPLES: Final = {"opus": 48, "aac": 2, "mp3": 1}
 """How many such parts a packet may hold: 120 ms of Opus; AAC has two at the doubled sample rate of HE-AAC."""
 _COUNTING: Final = frozenset({"mp3", "aac", "amr"})
 """Demuxers that make time stamps by counting samples, and find any of them again."""
@@ -331,8 +331,8 @@ class _FfmpegSound:
     def _length(self, packet: Packet[AudioStream], quantum: int) -> int:
         """Return the samples in a packet; its duration may also hold a gap behind it."""
         multiple = (2 * self._samples_in(packet.duration or 0) + quantum) // (2 * quantum)
-        most = _MOST_MULTIPLES.get(self._stream.codec_context.codec.canonical_name)
-        return quantum * (1 if most is not None and multiple > most else max(1, multiple))
+        max_multiple = _MAX_MULTIPLES.get(self._stream.codec_context.codec.canonical_name)
+        return quantum * (1 if max_multiple is not None and multiple > max_multiple else max(1, multiple))
 
     @property
     def _has_exact_times(self) -> bool:

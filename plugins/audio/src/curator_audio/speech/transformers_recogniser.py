@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TransformersRecogniser"]
 
-_LEAST_S = 0.1  # below this the first layers of some models have nothing to work on
+_MIN_S = 0.1  # below this the first layers of some models have nothing to work on
 
 
 class TransformersRecogniser:
@@ -76,8 +76,10 @@ class TransformersRecogniser:
 
     def transcribe(self, recordings: Sequence[Samples]) -> list[str]:
         """Cut the recordings into parts, recognise those in batches, and join what belongs together."""
-        longest = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
-        parts = [split_quietly(each, longest=longest, rate=self.rate) if len(each) else [] for each in recordings]
+        max_samples = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
+        parts = [
+            split_quietly(each, max_samples=max_samples, rate=self.rate) if len(each) else [] for each in recordings
+        ]
         flat = list(chain.from_iterable(parts))
         size = self._batch_size if self._can_pad else 1
         texts = iter([text for at in range(0, len(flat), size) for text in self._batch(flat[at : at + size])])
@@ -89,8 +91,8 @@ class TransformersRecogniser:
         return not self._is_ctc or bool(getattr(self._features, "return_attention_mask", False))
 
     def _batch(self, parts: Sequence[Samples]) -> list[str]:
-        least = int(_LEAST_S * self.rate)
-        parts = [np.pad(part, (0, max(0, least - len(part)))) for part in parts]
+        min_samples = int(_MIN_S * self.rate)
+        parts = [np.pad(part, (0, max(0, min_samples - len(part)))) for part in parts]
         # Whisper hears exactly 30 s, and its extractor pads to that by itself.
         padding = {} if hasattr(self._features, "chunk_length") else {"padding": True}
         inputs = self._features(parts, sampling_rate=self.rate, return_tensors="pt", **padding)

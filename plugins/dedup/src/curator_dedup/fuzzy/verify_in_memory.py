@@ -19,7 +19,7 @@ __all__ = ["similarity_in_memory"]
 
 _PAIRS_AT_ONCE = 2048
 """Most pairs whose texts are put together and compared by one thread."""
-_LEAST_PAIRS = 64
+_MIN_PAIRS = 64
 _TURNS = 4
 """How often each thread comes back for more, at least: so they end together."""
 
@@ -36,7 +36,7 @@ def similarity_in_memory(
         scheme: What shingles are.
         threads: How many threads share the pairs.
     """
-    step = max(_LEAST_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))
+    step = max(_MIN_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))
 
     def compare(begin: int) -> NDArray[np.float64]:
         span = slice(begin, begin + step)

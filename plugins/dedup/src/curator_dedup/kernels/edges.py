@@ -110,8 +110,8 @@ def repeated(keys: Any) -> Any:
 
 
 @kernel
-def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
-    """Return pairs of documents with the same key whose marks differ in at most ``most`` bits, and in how many.
+def near_edges(keys: Any, marks: Any, documents: Any, max_distance: Any) -> Any:
+    """Return pairs of documents with the same key whose marks differ in at most ``max_distance`` bits, and in how many.
 
     Documents with the same mark are linked one to the next, and the first stands for all.
 
@@ -119,7 +119,7 @@ def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
         keys: Sorted.
         marks: Sorted within a key.
         documents: Sorted within a key and mark.
-        most: How many bits.
+        max_distance: How many bits.
     """
     total = len(keys)
     count = 0
@@ -141,7 +141,7 @@ def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
                 one = other = np.int64(-1)
             for before in range(different - 1 if one < 0 else 0):
                 distance = _bits(marks[firsts[before]] ^ marks[position])
-                if distance <= most:
+                if distance <= max_distance:
                     if count == capacity:
                         capacity *= 2
                         edges = _grown(edges, capacity)

@@ -131,10 +131,10 @@ def _fill_characters(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, 
 
 
 @inlined
-def _roll(data: Any, left: Any, right: Any, most: Any, value: Any, drop: Any, out: Any) -> Any:
+def _roll(data: Any, left: Any, right: Any, max_moves: Any, value: Any, drop: Any, out: Any) -> Any:
     """Move the window over characters of one byte, four at a time; return how many, and the hash there."""
     # Unsigned numbers: with signed ones, every access to an array asks whether the index is negative.
-    done, limit = np.uint64(0), np.uint64(most) & ~np.uint64(3)
+    done, limit = np.uint64(0), np.uint64(max_moves) & ~np.uint64(3)
     behind, before = np.uint64(left), np.uint64(right)
     while done < limit:
         at, old = before + done, behind + done

@@ -56,7 +56,7 @@ Pairs: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float
 """Numbers of the documents of pairs, and how similar they are, where that is known."""
 _PARTITION_BYTES = 64 << 20
 """Keys in one partition, which is sorted in memory."""
-_LEAST_PARTITIONS = 4
+_MIN_PARTITIONS = 4
 """So that threads share the work also where one partition would do."""
 _DOCUMENT_BYTES = 500
 """What a document is taken to have, to choose a number of partitions."""
@@ -216,7 +216,7 @@ class MatchingWorkflow(Workflow):
         if earlier:
             return earlier[0].partitions
         documents = self.corpus.total_bytes // _DOCUMENT_BYTES + 1
-        return max(_LEAST_PARTITIONS, partitions_for(documents * self.key_bytes, _PARTITION_BYTES))
+        return max(_MIN_PARTITIONS, partitions_for(documents * self.key_bytes, _PARTITION_BYTES))
 
     def numberings(self) -> list[str]:
         """Return the files with the numbers of the documents of all corpora."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PerceptualDeduplicationWorkflow"]
 
 _RECORD_BYTES = 20
-_MOST_DISTANCE = 15
+_MAX_DISTANCE = 15
 """With more, pieces would be shorter than four bits, and nearly everything would be compared with everything."""
 
 
@@ -85,8 +85,8 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
                 in_memory_bytes=in_memory_bytes,
             ),
         )
-        if not 0 <= max_distance <= _MOST_DISTANCE:
-            raise ConfigError(f"max_distance must be from 0 to {_MOST_DISTANCE}, got {max_distance}")
+        if not 0 <= max_distance <= _MAX_DISTANCE:
+            raise ConfigError(f"max_distance must be from 0 to {_MAX_DISTANCE}, got {max_distance}")
         if keep == "longest":
             raise ConfigError("keep: longest is for texts; all hashes have the same length", fix="use first or best")
         self.max_distance = max_distance

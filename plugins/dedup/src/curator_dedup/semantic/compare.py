@@ -12,18 +12,18 @@ __all__ = ["earlier_partner"]
 _TILE = 2048
 
 
-def earlier_partner(vectors: torch.Tensor, least: float) -> tuple[torch.Tensor, torch.Tensor]:
+def earlier_partner(vectors: torch.Tensor, min_similarity: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Return for every vector the most similar one that comes before it, or -1, and their similarity.
 
     Args:
         vectors: Unit vectors, those to be kept first.
-        least: Least similarity that counts.
+        min_similarity: Minimum similarity that counts.
     """
     import torch
 
     total = len(vectors)
     partner = torch.full((total,), -1, dtype=torch.int64, device=vectors.device)
-    highest = torch.full((total,), least, dtype=torch.float32, device=vectors.device)
+    highest = torch.full((total,), min_similarity, dtype=torch.float32, device=vectors.device)
     for begin in range(0, total, _TILE):
         end = min(total, begin + _TILE)
         rows = vectors[begin:end]

@@ -59,7 +59,7 @@ class FastParser:
             return None
         chosen = _spread(block, lines)
         learned = self._inferred(b"\n".join(chosen), chosen, max_bytes)
-        if learned is None or _most_bytes(learned.schema, block, lines) > max_bytes:
+        if learned is None or _max_bytes(learned.schema, block, lines) > max_bytes:
             return None
         try:
             table = _read(block, _without_dates(learned.schema))
@@ -107,7 +107,7 @@ def cut_by_memory(
     while waiting:
         part = waiting.pop()
         text = block if part is lines else block[part.starts[0] : part.ends[-1]]
-        fits = _most_bytes(types, text, part) <= max_bytes
+        fits = _max_bytes(types, text, part) <= max_bytes
         if fits or len(part) == 1:
             yield part, fits
         else:
@@ -153,7 +153,7 @@ def _read(block: bytes, schema: pa.Schema | None = None) -> pa.Table:
     return table
 
 
-def _most_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
+def _max_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
     """Return what the places for values can take at most, filled or not."""
     in_lists = any(_has_objects_in_lists(field.type) for field in schema)
     return count_fields(schema.types) * (block.count(b"{") if in_lists else len(lines)) * CELL_BYTES

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["WriteRouted", "folder_of"]
 
 _NULL, _EMPTY = "(null)", "(empty)"  # brackets are quoted, so no value is called that
-_LONGEST_NAME = 150
+_MAX_NAME_CHARS = 150
 
 
 @dataclass
@@ -130,6 +130,6 @@ def folder_of(value: str | None) -> str:
     name = quote(value, safe=" -_.+=,@")
     if name[0] in "._":  # names that begin so are left out when folders are listed
         name = f"%{ord(name[0]):02X}{name[1:]}"
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _MAX_NAME_CHARS:
         return name
-    return f"{name[:_LONGEST_NAME]}-{hash_text(value, 0):016x}"
+    return f"{name[:_MAX_NAME_CHARS]}-{hash_text(value, 0):016x}"

@@ -79,7 +79,7 @@ class _Walk:
         first: int | None = None  # where the headers of the next member begin, when some came before its own
         attributes: dict[str, bytes] = {}
         ended = False
-        largest, take = self._limits.max_member_bytes, self._archive.take
+        max_bytes, take = self._limits.max_member_bytes, self._archive.take
         while end is None or position < end:
             try:
                 block = take(position, BLOCK_BYTES)
@@ -111,7 +111,7 @@ class _Walk:
             if self._count > self._limits.max_members:
                 self._report(f"the archive has more than {self._limits.max_members:,} members", first, "TooManyMembers")
                 return
-            is_usual = header.kind == b"0" and size <= largest and not attributes and _is_plain(header.name)
+            is_usual = header.kind == b"0" and size <= max_bytes and not attributes and _is_plain(header.name)
             name = header.name.decode() if is_usual else self._usable_name(header, attributes, first, size)
             if name is not None:
                 yield TarMember(name, first, content, size)

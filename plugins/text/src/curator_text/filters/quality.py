@@ -14,7 +14,7 @@ from curator_text.filters.rules import Rule, compile_rules, judge_rules, ratio
 from curator_text.metrics.c4_lines import C4Rules, edit_c4_lines
 from curator_text.metrics.lines import FINEWEB_SHORT_LINE, line_counts
 from curator_text.metrics.text_bytes import text_bytes_of
-from curator_text.metrics.word_counts import GOPHER_STOP_WORDS, MOST_STOP_WORDS, EnglishWords, Words, word_counts
+from curator_text.metrics.word_counts import GOPHER_STOP_WORDS, MAX_STOP_WORDS, EnglishWords, Words, word_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,9 +84,9 @@ class GopherQuality(Filter):
             min_mean_word_length=self.min_mean_word_length,
             max_mean_word_length=self.max_mean_word_length,
         )
-        if self.stop_words is not None and len(self.stop_words) > MOST_STOP_WORDS:
+        if self.stop_words is not None and len(self.stop_words) > MAX_STOP_WORDS:
             raise ConfigError(
-                f"{self.name}: {len(self.stop_words)} stop words, but at most {MOST_STOP_WORDS} can be counted",
+                f"{self.name}: {len(self.stop_words)} stop words, but at most {MAX_STOP_WORDS} can be counted",
                 fix="give the most frequent ones",
             )
 

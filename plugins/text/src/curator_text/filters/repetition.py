@@ -28,7 +28,7 @@ __all__ = [
     "RepeatingTopNGrams",
 ]
 
-SMALLEST_N = 2
+MIN_N = 2
 """Words of the shortest n-gram of Gopher's rules."""
 TOP_FRACTIONS = {2: 0.2, 3: 0.18, 4: 0.16}
 REPEATED_FRACTIONS = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.1}
@@ -301,8 +301,8 @@ class GopherRepetition(Filter):
 
     def __post_init__(self) -> None:
         for n in (*self.max_top_ngram_fraction, *self.max_repeated_ngram_fraction):
-            if n < SMALLEST_N:
-                raise ConfigError(f"{self.name}: n-grams have at least {SMALLEST_N} words, got n={n}")
+            if n < MIN_N:
+                raise ConfigError(f"{self.name}: n-grams have at least {MIN_N} words, got n={n}")
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)

@@ -8,8 +8,8 @@ from datetime import datetime, timezone
 __all__ = ["delay_s", "retry_after_s"]
 
 _FIRST_S = 0.5
-_LONGEST_S = 60.0
-_LONGEST_ASKED_S = 600.0
+_MAX_S = 60.0
+_MAX_ASKED_S = 600.0
 
 
 def delay_s(attempt: int, *, asked_s: float | None, place: float) -> float:
@@ -24,8 +24,8 @@ def delay_s(attempt: int, *, asked_s: float | None, place: float) -> float:
         place: From 0 to 1: where in the second half of the wait to end, so that many clients do not return at once.
     """
     if asked_s is not None:
-        return min(asked_s, _LONGEST_ASKED_S)
-    return min(_FIRST_S * 2.0 ** (attempt - 1), _LONGEST_S) * (0.5 + 0.5 * place)
+        return min(asked_s, _MAX_ASKED_S)
+    return min(_FIRST_S * 2.0 ** (attempt - 1), _MAX_S) * (0.5 + 0.5 * place)
 
 
 def retry_after_s(header: str | None, *, now: datetime | None = None) -> float | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelColumns"]
 
-_LOWEST, _HIGHEST = 0, 5  # the range of the educational scores that are rounded
+_MIN_ROUNDED, _MAX_ROUNDED = 0, 5  # the range of the educational scores that are rounded
 _ABOVE, _BELOW = "high_quality", "low_quality"
 
 
@@ -50,7 +50,7 @@ class LabelColumns:
         yield self.label_column, self._labels(best, top, labels, is_regression=is_regression)
         yield self.score_column, pa.array(top, pa.float32())
         if self.int_column is not None:
-            rounded = np.clip(np.rint(top), _LOWEST, _HIGHEST).astype(np.int32)
+            rounded = np.clip(np.rint(top), _MIN_ROUNDED, _MAX_ROUNDED).astype(np.int32)
             yield self.int_column, pa.array(rounded, pa.int32())
         if self.scores_column is not None:
             fields = [pa.array(np.ascontiguousarray(numbers[:, index]), pa.float32()) for index in range(len(labels))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.sdk import ConfigError, ProcessingStage, TableBatch, check_model_name, find_model_folder
 from curator_text.models.token_encoder import TokenEncoder
-from curator_text.models.tokenizer_loading import load_tokenizer, longest_input
+from curator_text.models.tokenizer_loading import load_tokenizer, max_input_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         folder = find_model_folder(self.tokenizer, stage=self.name, weights=False)
-        max_length = self.max_length or longest_input(folder)
+        max_length = self.max_length or max_input_length(folder)
         tokenizer = load_tokenizer(self.tokenizer, stage=self.name)
         self._encoder = TokenEncoder(tokenizer, max_length=max_length, max_chars=self.max_chars)
 

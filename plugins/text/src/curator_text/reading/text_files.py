@@ -120,16 +120,16 @@ class ReadText(FileReader):
         yield self._table([text], piece, [0])
 
     def _content(self, piece: FileSlice) -> bytes:
-        largest = self.max_file_bytes
+        max_bytes = self.max_file_bytes
         parts: list[bytes] = []
         size = 0
         with self.open(piece) as file:
-            while size <= largest and (chunk := file.read(_CHUNK_BYTES)):
+            while size <= max_bytes and (chunk := file.read(_CHUNK_BYTES)):
                 parts.append(chunk)
                 size += len(chunk)
-        if size > largest:
+        if size > max_bytes:
             raise DataError(
-                f"the file is larger than {largest:,} bytes; raise max_file_bytes, or read it per paragraph or line",
+                f"the file is larger than {max_bytes:,} bytes; raise max_file_bytes, or read it per paragraph or line",
                 source=piece.path,
             )
         return b"".join(parts)

@@ -20,7 +20,7 @@ _CONTENT_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,18})[ \t]*\r?$", re.
 _CONTINUED = re.compile(rb"\r?\n[ \t]+")
 _LINE_ENDS = re.compile(rb"[\r\n]*")
 _SEARCH_BYTES = 2**20
-_LONGEST_START = 128
+_MAX_START_BYTES = 128
 _SHOWN_BYTES = 256
 
 
@@ -134,7 +134,7 @@ class _Framer:
                 return True
             if len(self._held) < _SEARCH_BYTES:
                 return False
-            self._drop(_SEARCH_BYTES - _LONGEST_START)
+            self._drop(_SEARCH_BYTES - _MAX_START_BYTES)
 
     def _header(self) -> bytes | str:
         """Return the header with the empty line behind it, or what is wrong with it."""

@@ -35,9 +35,9 @@ class Claims:
         self._leases = board.leases
         self._tuning = board.tuning
         self._waiting_calls = waiting_calls
-        least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
+        min_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
         for step in board.steps:
-            step.is_large = step.spec.cpus > least_cpus
+            step.is_large = step.spec.cpus > min_cpus
 
     def gives_way(self, worker: Worker, step: StepState) -> bool:
         """Return whether a worker must not have another call behind those it has, and remember for whose sake."""
@@ -59,9 +59,10 @@ class Claims:
             self._leases.unreserve_all(step.index)
             return
         tuning = self._tuning
-        most = min(calls, max(tuning.min_reserved_nodes, step.ready_workers // tuning.workers_per_reserved_node))
-        if self._leases.reservations(step.index) < most:
-            for node_id in list(itertools.islice(step.candidates.idle, most)):
+        wanted = step.ready_workers // tuning.workers_per_reserved_node
+        max_reserved = min(calls, max(tuning.min_reserved_nodes, wanted))
+        if self._leases.reservations(step.index) < max_reserved:
+            for node_id in list(itertools.islice(step.candidates.idle, max_reserved)):
                 self._leases.reserve(node_id, step.index)
 
     def _has_too_many(self, step: StepState) -> bool:

@@ -154,17 +154,17 @@ class Dispatcher:
         size, batch = step.call_size, step.spec.batch_size
         if size <= batch:
             return size
-        fair, least = -(-step.queued_tasks // step.working), step.least_size
+        fair, min_size = -(-step.queued_tasks // step.working), step.min_size
         if self._board.sources_ended and self._are_the_last(step):
-            fair, least = -(-fair // self._tuning.last_calls), step.least_at_end
-        return max(1, min(size, -(-max(fair, least) // batch) * batch))
+            fair, min_size = -(-fair // self._tuning.last_calls), step.min_at_end
+        return max(1, min(size, -(-max(fair, min_size) // batch) * batch))
 
     def _are_the_last(self, step: StepState) -> bool:
         return not any(each.has_work for each in self._board.steps[: step.index])
 
     def _is_worth_prefetching(self, step: StepState) -> bool:
         """Return whether a worker that is busy should get another call: not a small one, if more tasks are coming."""
-        return step.queued_tasks >= step.least_behind or not self._are_more_coming(step)
+        return step.queued_tasks >= step.min_behind or not self._are_more_coming(step)
 
     def _has_enough(self, step: StepState) -> bool:
         """Return whether there is a full batch, or all there will be before this one is processed."""

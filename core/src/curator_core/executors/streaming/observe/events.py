@@ -32,8 +32,8 @@ __all__ = ["EVENTS_FILE", "EventLog", "sample_interval_s"]
 
 EVENTS_FILE = "events.jsonl"
 _EVERY_SECOND_FOR_S = 3_600.0
-_MOST_RECORDS = 10
-_MOST_NODES = 10
+_MAX_RECORDS = 10
+_MAX_NODES = 10
 _MESSAGE_CHARS = 300
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class EventLog:
 
     def quarantined(self, elapsed_s: float, records: Sequence[QuarantineRecord]) -> None:
         """Note what was set aside: the first few of each moment; the quarantine has them all."""
-        self._write(elapsed_s, [_record_event(record) for record in records[:_MOST_RECORDS]])
+        self._write(elapsed_s, [_record_event(record) for record in records[:_MAX_RECORDS]])
 
     def run_finished(self, elapsed_s: float, outcome: str, error: str | None = None) -> None:
         """Note the end and close the file."""
@@ -144,7 +144,7 @@ def _workers_event(change: WorkerChange) -> dict[str, Any]:
         "step": change.step,
         "change": change.change,
         "count": sum(change.nodes.values()),
-        "nodes": [{"node_id": node, "workers": count} for node, count in change.nodes.most_common(_MOST_NODES)],
+        "nodes": [{"node_id": node, "workers": count} for node, count in change.nodes.most_common(_MAX_NODES)],
     }
 
 
