@@ -48,6 +48,7 @@ def test_finished_values_are_accepted_too(registry):
         ({}, "shapes.every: parameter 'label' is required"),
         ({"label": 5}, "shapes.every.label: expected a valid string, got 5"),
         ({"label": "x", "lable": "y"}, "shapes.every.lable: unknown parameter, did you mean 'label'"),
+        ({"label": "x", "share": 1}, "shapes.every.share: unknown parameter, did you mean 'fraction'"),
         ({"label": "x", "count": "many"}, "shapes.every.count: expected a valid integer, got 'many'"),
         ({"label": "x", "count": True}, "shapes.every.count: expected int, got true"),
         ({"label": "x", "count": None}, "shapes.every.count: expected a valid integer, got nothing"),

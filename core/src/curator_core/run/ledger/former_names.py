@@ -23,6 +23,7 @@ _READING_HALVES = (
 _LISTINGS = ("ListFiles", "ListTars")
 _OF_TABLES = ("format", "columns", "schema", "max_columns")
 """Parameters that all listings had before those of tables became a class of their own."""
+_CLASSES = {"CountTokens": "AddTokenCount"}
 
 
 def as_named_today(stage: Mapping[str, Any], canonical_name: Callable[[str], str]) -> dict[str, Any]:
@@ -32,6 +33,8 @@ def as_named_today(stage: Mapping[str, Any], canonical_name: Callable[[str], str
     {'name': 'table.where', 'class': 'Where'}
     """
     renamed = {**stage, "name": canonical_name(stage["name"])}
+    if _is_ours(stage.get("code")) and _class_of(stage) in _CLASSES:
+        return {**renamed, "class": _CLASSES[_class_of(stage)]}
     params = stage.get("params", {})
     if _class_of(stage) not in _LISTINGS or "format" not in params or not _is_ours(stage.get("code")):
         return renamed

@@ -16,8 +16,8 @@ STAGES = (
         extra="tokens",
     ),
     StageSpec(
-        "count_tokens",
-        target="curator_text.models.count_tokens:CountTokens",
+        "add_token_count",
+        target="curator_text.models.add_token_count:AddTokenCount",
         summary="Add the number of tokens of each document, and drop documents by it.",
         kind="annotator",
         requires=("tokenizers",),

@@ -22,7 +22,7 @@ class TokenCount(Filter):
     """Keep documents of ``min_tokens`` to ``max_tokens`` tokens, special tokens included.
 
     Counts and defaults are those of NeMo Curator's ``TokenCountFilter``. To keep the numbers in a column, use
-    ``text.count_tokens``.
+    ``text.add_token_count``.
 
     >>> TokenCount("gpt2", min_tokens=10).inputs()
     ['text']

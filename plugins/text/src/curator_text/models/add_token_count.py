@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
-__all__ = ["CountTokens"]
+__all__ = ["AddTokenCount"]
 
 
 @dataclass
-class CountTokens(ProcessingStage[TableBatch, TableBatch]):
+class AddTokenCount(ProcessingStage[TableBatch, TableBatch]):
     """Add the number of tokens of each document; with limits, drop documents outside of them.
 
     Only the counts are kept, never the tokens. Tokenising is the dearest of the cheap stages (some 3 MB/s a core), so
     count after the filters. Documents of more than a million characters are counted in pieces, cut before a space. A
     null text gets a null, and is dropped where there are limits.
 
-    >>> CountTokens("gpt2", column="n_tokens").outputs()
+    >>> AddTokenCount("gpt2", column="n_tokens").outputs()
     ['n_tokens']
 
     Args:
@@ -52,7 +52,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
     add_special_tokens: bool = False
     text_column: str = "text"
 
-    name = "text.count_tokens"
+    name = "text.add_token_count"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
