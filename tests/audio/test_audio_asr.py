@@ -68,7 +68,7 @@ def test_parts_are_the_whole(count, max_samples, rate):
     samples = np.arange(count, dtype=np.float32) % 97
     parts = split_quietly(samples, max_samples=max_samples, rate=rate)
     assert np.array_equal(np.concatenate(parts), samples)
-    assert all(0 < len(part) <= longest for part in parts[: len(parts) if count else 0])
+    assert all(0 < len(part) <= max_samples for part in parts[: len(parts) if count else 0])
 
 
 def test_cuts_are_quiet():

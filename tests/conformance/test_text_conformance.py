@@ -19,8 +19,8 @@ from curator_text.filters.heuristics import Heuristics
 from curator_text.filters.patterns import Regex, Substring
 from curator_text.filters.word_blocklist import WordBlocklist
 from curator_text.llm.llm import Llm
-from curator_text.models.classify import Classify
 from curator_text.models.add_token_count import AddTokenCount
+from curator_text.models.classify import Classify
 from curator_text.models.embed import Embed
 from curator_text.models.fast_text_quality import FastTextQuality
 from curator_text.models.fasttext_classify import FasttextClassify

@@ -101,5 +101,5 @@ def test_an_id_of_another_type_is_refused():
 
 @pytest.mark.parametrize("fraction", [-0.1, 1.1, float("nan")])
 def test_only_fractions_are_accepted(fraction):
-    with pytest.raises(ConfigError, match="from 0 to 1"):
+    with pytest.raises(ConfigError, match="fraction must be between 0 and 1"):
         Sample(fraction)

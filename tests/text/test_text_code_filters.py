@@ -16,7 +16,7 @@ import curator_text
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_text import DocumentBatch
-from curator_text.code.html_text import text_length, text_fraction
+from curator_text.code.html_text import text_fraction, text_length
 from curator_text.code.python_comments import comment_fraction
 from curator_text.filters.per_extension import ExtensionLimits, read_limits
 from curator_text.metrics.code import FAMILIES, code_comments

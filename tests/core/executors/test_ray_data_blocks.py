@@ -27,5 +27,5 @@ def test_parts_are_even_and_complete(count, parts, max_tasks):
     tasks = list(range(count))
     cut = list(evenly(tasks, parts=parts, max_tasks=max_tasks))
     assert [n for part in cut for n in part] == tasks
-    assert all(0 < len(part) <= most for part in cut)
+    assert all(0 < len(part) <= max_tasks for part in cut)
     assert len(cut) <= max(parts, -(-count // max_tasks))

@@ -62,7 +62,7 @@ class Nsfw(ModelStage, Filter):
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_score <= 1:
-            raise ConfigError(f"{self.name}: max_score must be from 0 to 1, got {self.max_score}")
+            raise ConfigError(f"{self.name}: max_score must be between 0 and 1, got {self.max_score}")
         for label in self.labels or ():
             if label not in LABELS:
                 raise UnknownNameError("label", label, LABELS, fix=f"known: {', '.join(LABELS)}")

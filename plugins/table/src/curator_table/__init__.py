@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curator_table.stages.blend import Blend, BlendSource
     from curator_table.stages.resample import Resample
     from curator_table.stages.route import WriteRouted
-    from curator_table.stages.sample import Sample, hash_numbers, hash_text, row_keys, fractions_of
+    from curator_table.stages.sample import Sample, fractions_of, hash_numbers, hash_text, row_keys
     from curator_table.stages.score_buckets import ScoreBuckets
     from curator_table.stages.select import SelectColumns
     from curator_table.stages.shuffle import Partition, Shuffle
@@ -107,6 +107,7 @@ __all__ = [
     "check_segmenter",
     "find_types",
     "format_named",
+    "fractions_of",
     "hash_numbers",
     "hash_text",
     "is_utf8",
@@ -119,7 +120,6 @@ __all__ = [
     "read_parquet",
     "row_keys",
     "separate_words",
-    "fractions_of",
     "write_arrow",
     "write_csv",
     "write_jsonl",

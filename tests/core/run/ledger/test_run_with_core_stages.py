@@ -80,7 +80,7 @@ def test_its_quarantine_is_listed_and_retried_by_either_name(left_by, capsys):
         assert main(["quarantine", "ls", "run", "--stage", stage, "--json"]) == 0
         assert len(json.loads(capsys.readouterr().out)["records"]) == 1
     plan = Path("run/plan.yaml")
-    with pytest.raises(ConfigError, match="plan.yaml:11: .*share: unknown parameter, did you mean 'fraction'"):
+    with pytest.raises(ConfigError, match=r"plan\.yaml:11: .*share: unknown parameter, did you mean 'fraction'"):
         retry_quarantined("run")
     today = plan.read_text().replace("share: 0.9", "fraction: 1").replace("id_field", "id_column")
     plan.write_text(today.replace("CAST(year AS INTEGER) >= 1990", "year = 'n/a'"))

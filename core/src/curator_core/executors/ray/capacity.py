@@ -98,7 +98,7 @@ def worker_slots(
     min_workers = fixed or stage.min_workers or 1
     if min_workers > len(slots):
         raise PipelineError(
-            f"stage {stage.name!r} asks for {least} workers of {stage.resources.describe()}, "
+            f"stage {stage.name!r} asks for {min_workers} workers of {stage.resources.describe()}, "
             f"but the cluster has room for {len(slots)}",
             fix="ask for fewer workers or smaller ones",
         )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, ProcessingStage, TableBatch, report
-from curator_table.stages.sample import hash_numbers, row_keys, fractions_of
+from curator_table.stages.sample import fractions_of, hash_numbers, row_keys
 
 if TYPE_CHECKING:
     from curator_core.sdk import Columns

@@ -13,7 +13,7 @@ from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, Filter, Sta
 if TYPE_CHECKING:
     from curator_core.sdk import Columns, TableBatch
 
-__all__ = ["Sample", "hash_numbers", "hash_text", "row_keys", "fractions_of"]
+__all__ = ["Sample", "fractions_of", "hash_numbers", "hash_text", "row_keys"]
 
 _KEY_SPACE = 2.0**64
 

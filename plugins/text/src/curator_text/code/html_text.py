@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["text_length", "text_fraction"]
+__all__ = ["text_fraction", "text_length"]
 
 _REMOVED = frozenset({"script", "style"})
 _HIDDEN = _REMOVED | {"template", "rp", "rt"}

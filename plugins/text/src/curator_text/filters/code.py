@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, UnknownNameError, Verdict, check_range
-from curator_text.checks import check_positive, check_fraction
+from curator_text.checks import check_fraction, check_positive
 from curator_text.code.html_text import text_fraction
 from curator_text.code.python_comments import comment_fraction
 from curator_text.filters.rules import ratio

@@ -9,7 +9,7 @@ import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
 from curator_table import SpacedWords, check_segmenter
-from curator_text.checks import check_positive, check_fraction
+from curator_text.checks import check_fraction, check_positive
 from curator_text.filters.rules import Rule, compile_rules, judge_rules, ratio
 from curator_text.metrics.lines import REPEATS, compile_repeats, line_counts
 from curator_text.metrics.ngrams import compile_nemo_ngrams, gopher_ngrams, nemo_ngrams

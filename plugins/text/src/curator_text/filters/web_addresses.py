@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.checks import check_pattern, check_fraction
+from curator_text.checks import check_fraction, check_pattern
 from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, addresses, compile_surface
 from curator_text.word_lists import packaged_list, read_lists

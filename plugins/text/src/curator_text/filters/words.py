@@ -9,7 +9,7 @@ import polars as pl
 
 from curator_core.sdk import Filter, Verdict, check_range
 from curator_table import SpacedWords, check_segmenter
-from curator_text.checks import check_positive, check_fraction
+from curator_text.checks import check_fraction, check_positive
 from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, compile_surface, surface
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, MissingPackageError, Verdict
-from curator_text.checks import check_positive, check_fraction
+from curator_text.checks import check_fraction, check_positive
 from curator_text.language.labels import cld2_labels, fasttext_labels, load_model, packaged_model
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict
-from curator_text.checks import check_positive, check_fraction
+from curator_text.checks import check_fraction, check_positive
 from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
 from curator_text.privacy.reference_texts import list_references
 
