@@ -36,7 +36,7 @@ class MadeOfFunction:
     ... def short(text, *, max_chars=3):
     ...     return len(text) <= max_chars
     >>> short.settings, short("abcd"), short(max_chars=4)("abcd")
-    (('most',), False, True)
+    (('max_chars',), False, True)
     """
 
     function: ClassVar[Callable[..., Any]]
