@@ -58,7 +58,7 @@ class _Found:
 
 @dataclass
 class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
-    """Replace what a manifest says about files by where they are and what they hold.
+    """Replace the file columns of a manifest by the place and the properties of each file.
 
     Args:
         path_column: Column with the path of the file.
@@ -177,7 +177,7 @@ class _Opener:
 
 
 def _values(task: TableBatch, name: str, kind: Any) -> list[Any]:
-    """Return a column's values as a type; an error in place of what is of another one, None where it is missing."""
+    """Return a column's values as a type: an error for a value of another type, None for a missing one."""
     if name not in task.columns:
         return [None] * task.num_rows
     series = task.series(name)

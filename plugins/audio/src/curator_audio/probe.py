@@ -1,4 +1,4 @@
-"""Add what an audio file says about itself as columns."""
+"""Add the declared properties of audio files as columns."""
 
 from __future__ import annotations
 

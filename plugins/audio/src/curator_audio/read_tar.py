@@ -18,7 +18,7 @@ class ReadTar(TarReader):
 
     A row has the sample's ``key``, the recording as ``bytes``, untouched, with its ``extension``; the text beside it as
     ``text``, the keys of its ``json`` as columns, other members as binary columns. An archive that is damaged gives
-    what can be read, and a record of the rest. Recordings are not looked into here; the stages that decode them do.
+    its readable part, and a record of the rest. Recordings are not decoded here, but in the stages that need them.
 
     >>> [stage.name for stage in ReadTar("shards").decompose()]
     ['audio.read_tar.files', 'audio.read_tar']

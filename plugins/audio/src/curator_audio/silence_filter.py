@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loudness", "SilenceFilter", "measure_loudness"]
 
-_MIN_AMPLITUDE = 1e-6  # -120 dBFS: what a recording of zeros gets, instead of minus infinity
+_MIN_AMPLITUDE = 1e-6  # -120 dBFS: the level of a recording of zeros, instead of minus infinity
 _COLUMNS: Mapping[str, pa.DataType] = {"silence_fraction": pa.float64(), "level_dbfs": pa.float64()}
 
 
@@ -77,7 +77,7 @@ class SilenceFilter(Filter):
 
     Args:
         max_silence_fraction: Largest fraction of silence to keep.
-        min_level_dbfs: Lowest level of the whole recording to keep; any, where None.
+        min_level_dbfs: Minimum level of the whole recording to keep; any, where None.
         threshold_dbfs: Level below which a frame is silent.
         frame_s: Length of a frame in seconds.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.

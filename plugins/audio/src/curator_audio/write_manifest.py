@@ -34,7 +34,7 @@ __all__ = ["WriteManifest"]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What the manifest says about the sound of a row."""
+    """The manifest entry for the sound of a row."""
 
     audio_filepath: str
     duration: float

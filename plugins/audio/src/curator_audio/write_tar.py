@@ -22,7 +22,7 @@ __all__ = ["WriteTar"]
 class WriteTar(TarWriter):
     """Write every batch to a tar archive (a WebDataset shard) named after its task, the recordings untouched.
 
-    A row becomes ``KEY.flac`` (with the extension of what its bytes are), ``KEY.txt`` of its text, further binary
+    A row becomes ``KEY.flac`` (with the extension of its format), ``KEY.txt`` of its text, further binary
     columns under their own names, and ``KEY.json`` with the other columns. The key of a row that is a part of a
     recording (``offset_s``) ends with where it begins, in milliseconds. The same rows give the same archive. A row
     whose key cannot be the name of a member, or is that of a row before it, is quarantined.

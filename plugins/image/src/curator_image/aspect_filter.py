@@ -30,8 +30,8 @@ class AspectFilter(HeaderFilter):
     (True, 1)
 
     Args:
-        min_ratio: Least width divided by height.
-        max_ratio: Most width divided by height.
+        min_ratio: Minimum width divided by height.
+        max_ratio: Maximum width divided by height.
         bytes_column: Column with the encoded images.
     """
 

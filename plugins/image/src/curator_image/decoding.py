@@ -128,8 +128,8 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, facto
 def _turbo_jpeg() -> Any:
     """Return simplejpeg, or None where it is not installed.
 
-    It is no hard dependency, because it has no wheels for some platforms (musl, as in Alpine Linux). Pillow decodes to
-    the same pixels with the same library below, more slowly, and passes over some kinds of damage.
+    It is an optional dependency, because it has no wheels for some platforms (musl, as in Alpine Linux). Pillow decodes
+    to the same pixels with the same library below, more slowly, and passes over some kinds of damage.
     """
     try:
         return importlib.import_module("simplejpeg")

@@ -42,7 +42,7 @@ class Embed(ModelStage):
         column: Column to add.
         bytes_column: Column with the encoded images.
         normalize: Scale vectors to length one.
-        model_batch_size: Most images in one call of the model.
+        model_batch_size: Maximum number of images per call of the model.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere

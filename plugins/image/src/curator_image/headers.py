@@ -44,14 +44,14 @@ _ON_ITS_SIDE = range(5, 9)
 """EXIF orientations that exchange width and height."""
 
 _PREFIX_BYTES = 16
-"""What Pillow shows to a format's test of its magic number."""
+"""Number of bytes that Pillow passes to a format's test of its magic number."""
 
 _SCHEMA = {"width": pl.Int32, "height": pl.Int32, "format": pl.String, "mode": pl.String, "error": pl.String}
 
 
 @dataclass(frozen=True)
 class ImageHeader:
-    """What an image says about itself.
+    """The declared properties of an image.
 
     Args:
         width: Pixels in a row of the upright image: as it is shown, which EXIF data may say is not as it is stored.
@@ -187,7 +187,7 @@ def image_values(batch: TableBatch, bytes_column: str) -> pa.ChunkedArray:
 
 
 def quarantine_unreadable(batch: TableBatch, frame: pl.DataFrame) -> tuple[TableBatch, pl.DataFrame]:
-    """Report the rows that have an ``error``; return the others, with what is known about them."""
+    """Report the rows that have an ``error``; return the others, with their headers."""
     errors = frame["error"]
     if errors.null_count() == len(errors):
         return batch, frame

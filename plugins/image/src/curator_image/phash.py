@@ -85,7 +85,7 @@ def perceptual_hashes(thumbnails: NDArray[np.uint8]) -> NDArray[np.uint64]:
     [0]
     """
     basis = _cosines()
-    # Rounded, so that what is zero but for the last bits counts as zero on every machine.
+    # Rounded, so that values that differ from zero only in the last bits count as zero on every machine.
     low = np.round(basis @ thumbnails.astype(np.float64) @ basis.T, 6).reshape(-1, _FREQUENCIES**2)
     bits = low > np.median(low, axis=1, keepdims=True)
     hashes: NDArray[np.uint64] = np.packbits(bits, axis=1, bitorder="little").view("<u8").reshape(-1).astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Add what an image's header says as columns."""
+"""Add the properties in an image's header as columns."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         bytes_column: Column with the encoded images.
-        max_pixels: Most pixels that an image may claim; None for no limit. A later stage that decodes a larger one
-            would need gigabytes for it, and a header of thirty bytes can claim anything.
+        max_pixels: Maximum number of pixels that an image may claim; None for no limit. A later stage that decodes a
+            larger one would need gigabytes for it, and a header of thirty bytes can claim anything.
     """
 
     bytes_column: str = "bytes"

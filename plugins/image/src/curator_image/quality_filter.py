@@ -35,10 +35,10 @@ class QualityFilter(Filter):
     True
 
     Args:
-        min_sharpness: Least variance of the Laplacian; None for no limit.
-        min_brightness: Least mean brightness, from 0 (black) to 1 (white).
-        max_brightness: Most mean brightness.
-        min_entropy: Least entropy of the grey values, in bits: 0 for a single grey, 8 at most.
+        min_sharpness: Minimum variance of the Laplacian; None for no limit.
+        min_brightness: Minimum mean brightness, from 0 (black) to 1 (white).
+        max_brightness: Maximum mean brightness.
+        min_entropy: Minimum entropy of the grey values, in bits: 0 for a single grey, 8 at most.
         bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """

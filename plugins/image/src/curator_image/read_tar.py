@@ -17,8 +17,8 @@ class ReadTar(TarReader):
     """Read tar archives of images (WebDataset shards), a sample a row, without extracting anything.
 
     A row has the sample's ``key``, the image as ``bytes``, untouched, with its ``extension``; the text beside it as
-    ``caption``, the keys of its ``json`` as columns, its ``cls`` as a number, other members as binary columns. An
-    archive that is damaged gives what can be read, and a record of the rest.
+    ``caption``, the keys of its ``json`` as columns, its ``cls`` as a number, other members as binary columns. A
+    damaged archive gives its readable part, and a record of the rest.
 
     >>> [stage.name for stage in ReadTar("shards").decompose()]
     ['image.read_tar.files', 'image.read_tar']

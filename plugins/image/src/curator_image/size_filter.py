@@ -35,9 +35,9 @@ class SizeFilter(HeaderFilter):
     True
 
     Args:
-        min_width: Fewest pixels in a row.
-        min_height: Fewest rows of pixels.
-        max_pixels: Most pixels in all; None for no limit.
+        min_width: Minimum number of pixels in a row.
+        min_height: Minimum number of rows of pixels.
+        max_pixels: Maximum number of pixels in all; None for no limit.
         bytes_column: Column with the encoded images.
     """
 

@@ -29,9 +29,9 @@ __all__ = ["Layout", "decode_sound", "flac_file", "sound_pieces", "wav_file"]
 Layout = Literal["mono", "stereo"]
 _CHANNELS = {"mono": 1, "stereo": 2}
 _PREROLL_S = 0.25
-"""Decoding begins so much earlier: Opus and AAC need some packets before they are exact."""
+"""Decoding begins earlier by this: Opus and AAC need some packets before they are exact."""
 _MIN_GAP_S, _MAX_GAP_S = 0.002, 0.01
-"""Between these lies what is taken for a gap: containers round times to milliseconds, packets last 20."""
+"""Limits for the length of a gap: containers round times to milliseconds, packets last 20."""
 
 
 def decode_sound(video: OpenVideo, clip: Clip, *, rate: int, layout: Layout) -> NDArray[np.int16] | None:

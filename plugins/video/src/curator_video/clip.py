@@ -1,4 +1,4 @@
-"""A clip: a file and the part of it that a row stands for."""
+"""A clip: a file and a part of it, for one row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLIP_COLUMNS: Mapping[str, pa.DataType] = {
     START_COLUMN: pa.float64(),
     END_COLUMN: pa.float64(),
 }
-"""What says which part of a file a row is; a table without these columns is one of whole files."""
+"""The columns with the part of a file that a row is; a table without them is one of whole files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Clip:
         uri: The file.
         start_s: Time of its first frame, counted from the first frame of the file.
         end_s: Time at which it ends; None for the end of the file.
-        content: The bytes of the file, where they are at hand.
+        content: The bytes of the file, if they are in memory.
         file: The file, as the row names it; checked when it is opened. None where the caller names it, not a row.
     """
 
@@ -48,7 +48,7 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class VideoSource:
-    """Which columns of a batch say where its videos are.
+    """The columns of a batch with the places of its videos.
 
     Args:
         uri_column: Column with the paths.

@@ -51,8 +51,8 @@ def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: Video
     """Write a clip to a file as WebM, upright, with its sound; return the number of frames.
 
     Args:
-        clip: What to encode.
-        limits: What to refuse, and when to give up.
+        clip: The clip to encode.
+        limits: Limits on size and time.
         file: Where to.
         codec: ``vp9`` or ``av1``.
         crf: Quality: lower is better and larger.
@@ -122,7 +122,7 @@ def _encode_frames(
 
 
 class _Sound:
-    """The sound of a clip, encoded and written piece by piece as the pictures go on.
+    """The sound of a clip, encoded and written piece by piece along with the pictures.
 
     Args:
         output: Where it goes.
@@ -136,7 +136,7 @@ class _Sound:
         self._next = next(self._packets, None)
 
     def mux_before(self, picture: Packet[Any] | None) -> None:
-        """Write what is heard before a packet of the pictures, or all that is left."""
+        """Write the sound before a packet of the pictures, or all the remaining sound."""
         while self._next is not None:
             if picture is not None and _time_s(self._next) > _time_s(picture):
                 return

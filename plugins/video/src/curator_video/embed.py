@@ -32,16 +32,16 @@ class Embed(CompositeStage[VideoBatch, VideoBatch]):
         column: Where the vectors go.
         count: Frames per clip.
         frames_column: Column with lists of JPEG files, to be used instead of taking frames.
-        max_side: Frames are scaled down to it before they travel; choose it larger than what the model looks at.
+        max_side: Frames are scaled down to it before they travel; choose it larger than the input of the model.
         normalize: Scale each clip's vector to length one.
-        model_batch_size: Most frames in one call of the model.
+        model_batch_size: Maximum number of frames per call of the model.
         device: ``auto``, or a device of torch.
         precision: Arithmetic on CUDA; elsewhere always ``float32``.
         allow_pickle: Load weights that are pickles.
         trust_remote_code: Run Python code that comes with the model.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 

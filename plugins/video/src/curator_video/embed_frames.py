@@ -33,7 +33,7 @@ class EmbedFrames(ModelStage):
         column: Where the vectors go.
         normalize: Scale them to length one.
         discard: Columns that are of no use any more.
-        model_batch_size: Most frames in one call of the model.
+        model_batch_size: Maximum number of frames per call of the model.
         device: ``auto``, or a device of torch.
         precision: Arithmetic on CUDA.
         allow_pickle: Load weights that are pickles.

@@ -39,7 +39,7 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
         column: Where the files go.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 

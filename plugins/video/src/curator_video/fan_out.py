@@ -23,7 +23,7 @@ TASK_S = 60.0
 """Seconds of clips in a task, unless given: a long video is then work for several workers."""
 
 SPLIT_COLUMNS: Mapping[str, pa.DataType] = {**CLIP_COLUMNS, "duration_s": pa.float64(), "num_frames": pa.int64()}
-"""What a split sets anew for each clip."""
+"""The columns that a split sets for each clip."""
 
 
 def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_column: str) -> BatchT:
@@ -57,7 +57,7 @@ def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_column: s
 
 
 def in_tasks(clips: BatchT, task_s: float) -> BatchT | list[BatchT]:
-    """Return clips as one batch or several, in order, each closed when its clips last so many seconds together."""
+    """Return clips as one batch or several, in order, each of about the given total seconds."""
     bounds = [0]
     seconds = 0.0
     for row, duration_s in enumerate(clips.data.column("duration_s").to_pylist(), start=1):

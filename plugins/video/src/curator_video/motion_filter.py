@@ -44,12 +44,12 @@ class MotionFilter(Filter):
     Args:
         min_motion: Less is dropped as ``static``.
         max_motion: More is dropped as ``too_much_motion``; None for no limit.
-        max_frames: Look at no more than so many frames of a clip, from its beginning.
+        max_frames: Maximum number of frames of a clip to measure, from its beginning.
         motion_column: Column with the motion of clips, measured before (``video.split_scenes: {motion_column: …}``);
             those for which it is null are measured here.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 

@@ -1,4 +1,4 @@
-"""Add what a video file says about itself as columns."""
+"""Add the declared properties of video files as columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
         verify: How closely to look: decode the first frame, read all packets, or decode all frames.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
     """
 
     uri_column: str = "uri"

@@ -43,12 +43,12 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         layout: ``list``: a list of pictures per clip; ``rows``: a row per picture.
         max_side: Frames with a longer side are scaled down to it; None to keep their size.
         quality: Of the JPEG, 1 to 100.
-        max_frames: Most frames of one clip.
+        max_frames: Maximum number of frames of one clip.
         column: Where the pictures go: ``frames`` or ``bytes``, where None.
         times_column: Where their times go: ``frame_times_s`` or ``frame_time_s``, where None.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -111,7 +111,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         return batch.with_column("extension", pa.array(["jpg"] * len(flat), pa.string()))
 
     def _key_stems(self, batch: VideoBatch) -> list[str | None]:
-        """Return what the keys of a clip's frames begin with: the key or the path of its row, and where it begins."""
+        """Return the prefix of the keys of a clip's frames: the key or the path of its row, and its start."""
         rows = batch.num_rows
         starts_s = batch.data["start_s"].to_pylist() if "start_s" in batch.columns else [None] * rows
         names = keys_of_rows(batch, uri_column=self.uri_column)

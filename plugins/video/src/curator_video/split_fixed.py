@@ -37,12 +37,12 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     Args:
         length_s: Length of a clip.
         stride_s: From the beginning of a clip to that of the next; ``length_s``, where None.
-        min_rest_s: What is left at the end and shorter than this is no clip of its own.
-        rest: What becomes of it: joined to the clip before it (``join``), or left out and counted (``drop``).
-        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
+        min_rest_s: A shorter rest at the end gets no clip of its own.
+        rest: ``join`` adds such a rest to the clip before it, ``drop`` leaves it out and counts it.
+        task_s: Seconds of clips per output task, so that several workers share a long video.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 

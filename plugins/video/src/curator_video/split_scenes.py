@@ -37,16 +37,16 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     Args:
         detector: ``adaptive`` compares the change of each frame with that of its neighbours, which camera movement
             does not trigger; ``content`` with a fixed threshold; ``threshold`` finds fades through black.
-        threshold: What must be exceeded; None for PySceneDetect's value (3.0, 27.0 and 12.0).
-        min_scene_s: Shortest scene; what would be shorter is joined to its neighbour.
-        width: Most pixels in a row of the frames that the detector sees.
+        threshold: Score that begins a scene; None for PySceneDetect's defaults (3.0, 27.0 and 12.0).
+        min_scene_s: Minimum length of a scene; a shorter one is joined to its neighbour.
+        width: Maximum number of pixels in a row of the frames that the detector sees.
         motion_column: Measure how much moves in each scene on the way, into this column, so that
             ``video.motion_filter`` with this column as ``motion_column`` need not decode the clips again.
-        motion_frames: Measure it in no more than so many frames of a scene.
-        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
+        motion_frames: Maximum number of frames of a scene in which motion is measured.
+        task_s: Seconds of clips per output task, so that several workers share a long video.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -82,7 +82,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         return [*SPLIT_COLUMNS, *([] if self.motion_column is None else [self.motion_column])]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Load PySceneDetect, so that a missing package is found out at once."""
+        """Load PySceneDetect, so that a missing package is reported at once."""
         quieten_ffmpeg()
         make_detector(self.detector, self.threshold, 1)
 

@@ -1,4 +1,4 @@
-"""Write clips to files of their own, with a manifest of what is known about them."""
+"""Write each clip to a file, with a manifest of their columns."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class WriteClips(FileWriter):
         keep_provenance: Also list ``_source`` and ``_row`` there.
         uri_column: Column with the paths of local files.
         bytes_column: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 

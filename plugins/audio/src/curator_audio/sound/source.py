@@ -26,7 +26,7 @@ DURATION_COLUMN = "duration_s"
 
 
 class BufferFile(pa.BufferReader):  # type: ignore[misc]  # pyarrow has no types
-    """Encoded audio in memory as a file, without a copy. To go beyond its end is no error, as in other files."""
+    """Encoded audio in memory as a file, without a copy. As in other files, seeking beyond its end is allowed."""
 
     def seek(self, position: int, whence: int = 0) -> int:
         size = self.size()
@@ -64,7 +64,7 @@ class AudioSource:
         bytes_column: Column with encoded audio; None to open the files.
         uri_column: Column with the paths or URLs of the files. Where the batch has the column ``offset_s``, a value in
             it makes the row a part of its file, ``duration_s`` long.
-        limits: Caps on what is decoded.
+        limits: Limits for decoded sound.
         allowed_locations: Folders or URL prefixes that rows may name beside the place they were read from.
         channel: Which channel is heard, by stages that hear one.
     """

@@ -1,4 +1,4 @@
-"""Add what is said in recordings."""
+"""Transcribe recordings."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Asr(ModelStage):
         backend: ``transformers`` or ``pocketsphinx``.
         transcript_column: Column for the text.
         language: Language that is spoken (``en``), for models that know several; otherwise they guess.
-        chunk_s: Longest part of a recording that the model hears at once.
-        model_batch_size: Most parts in one call of the model.
-        max_new_tokens: Most tokens that the model writes for a part; its own limit unless given.
+        chunk_s: Maximum seconds of a recording per model input.
+        model_batch_size: Maximum number of parts per call of the model.
+        max_new_tokens: Maximum number of tokens that the model writes for a part; its own limit unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two.
         allow_pickle: Load weights that are not safetensors. Such files can run code.

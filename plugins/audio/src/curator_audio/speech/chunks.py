@@ -1,4 +1,4 @@
-"""Cut long recordings for models that hear only so much at a time."""
+"""Cut long recordings for models with a limited input length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEARCHED_FRACTION = 0.2
 
 
 def split_quietly(samples: Samples, *, max_samples: int, rate: int) -> list[Samples]:
-    """Cut a recording into parts of at most so many samples, at the quietest moment in the last fifth of each.
+    """Cut a recording into parts of at most ``max_samples``, at the quietest moment in the last fifth of each.
 
     >>> [len(part) for part in split_quietly(np.zeros(10, np.float32), max_samples=20, rate=16_000)]
     [10]

@@ -57,7 +57,7 @@ class SegmentRows:
         self._describes = describes
 
     def tables(self, found: Sequence[Sequence[tuple[float, float]]], *, max_s: float) -> Iterator[TableBatch]:
-        """Yield tables of segments, in order, with about so many seconds of sound in each.
+        """Yield tables of segments, in order, with about ``max_s`` seconds of sound in each.
 
         A row whose sound cannot be cut is quarantined, without those of its segments that are not yet in a table.
 

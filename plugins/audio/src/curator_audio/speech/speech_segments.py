@@ -20,14 +20,14 @@ _MIN_EXIT = 0.01
 
 @dataclass(frozen=True, slots=True)
 class SegmentRules:
-    """What counts as a segment of speech. The defaults are those of silero-vad.
+    """Rules for segments of speech. The defaults are those of silero-vad.
 
     Args:
         threshold: Probability from which a window is speech.
         min_segment_s: Shorter segments are left out.
         max_segment_s: Longer segments are cut, where speech is least probable in the second half; None for no limit.
         min_silence_s: A pause of this length ends a segment.
-        pad_s: What segments get on both sides, as far as there is room.
+        pad_s: Seconds added to segments on both sides, as far as there is room.
     """
 
     threshold: float = 0.5
@@ -48,7 +48,7 @@ def find_segments(
 
     Args:
         probabilities: Of speech, for each window.
-        rules: What counts as a segment.
+        rules: Rules for segments.
         window_s: Length of a window.
         duration_s: Length of the recording; the last window may reach beyond it.
     """
@@ -93,7 +93,7 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _parts(
     segment: tuple[float, float], probabilities: NDArray[np.floating], max_windows: int, window_s: float
 ) -> list[tuple[float, float]]:
-    """Cut a segment into parts of at most so many windows, each time in the second half of what is allowed."""
+    """Cut a segment into parts of at most ``max_windows``, each time in the second half of the allowed range."""
     first, last = round(segment[0] / window_s), int(np.ceil(segment[1] / window_s - 1e-9))
     cuts = [first]
     while last - cuts[-1] > max_windows:

@@ -27,11 +27,11 @@ class TransformersRecogniser:
 
     Args:
         folder: Where its files are.
-        settings: What loading may do.
-        chunk_s: Longest part of a recording that the model hears at once.
-        batch_size: Most parts in one call of the model.
+        settings: Settings for loading.
+        chunk_s: Maximum seconds of a recording per model input.
+        batch_size: Maximum number of parts per call of the model.
         language: Language that is spoken, for models that ask.
-        max_new_tokens: Most tokens that it writes for a part.
+        max_new_tokens: Maximum number of tokens that it writes for a part.
         stage: Name of the stage, for messages.
 
     Raises:
@@ -75,7 +75,7 @@ class TransformersRecogniser:
         return int(self._features.sampling_rate)
 
     def transcribe(self, recordings: Sequence[Samples]) -> list[str]:
-        """Cut the recordings into parts, recognise those in batches, and join what belongs together."""
+        """Cut the recordings into parts, recognise these in batches, and join the texts of each recording."""
         max_samples = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
         parts = [
             split_quietly(each, max_samples=max_samples, rate=self.rate) if len(each) else [] for each in recordings
@@ -107,7 +107,7 @@ class TransformersRecogniser:
             return self.module.generate(**inputs, do_sample=False, num_beams=1, **self._asked)
 
     def _labels(self, inputs: dict[str, Any]) -> list[Any]:
-        """Return the most probable label of each frame, without the frames of what is padded."""
+        """Return the most probable label of each frame, without padding frames."""
         labels = self.module(**inputs).logits.argmax(dim=-1)
         mask = inputs.get("attention_mask")
         if mask is None:

@@ -1,4 +1,4 @@
-"""Find speech in recordings: a row for each segment of it, or what there is of it in columns."""
+"""Find speech in recordings: a row for each segment, or segments and totals in columns."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Vad(ModelStage, Filter):
 
     Args:
         output: ``segments`` or ``columns``.
-        min_speech_s: Least speech in a recording to keep, in seconds.
-        min_speech_fraction: Least fraction of speech in a recording to keep.
+        min_speech_s: Minimum speech in a recording to keep, in seconds.
+        min_speech_fraction: Minimum fraction of speech in a recording to keep.
         threshold: Probability from which 32 ms of sound are speech.
         min_segment_s: Shorter segments are left out.
         max_segment_s: Longer segments are cut where speech is least probable; None for no limit.
         min_silence_s: A pause of this length ends a segment.
-        pad_s: What segments get on both sides, as far as there is room.
+        pad_s: Seconds added to segments on both sides, as far as there is room.
         segment_format: ``flac`` or ``wav``, for the sound of segments.
         task_s: Seconds of segments in a table, about: those of a long recording become several tables, made while it is
             read, so that the next stages begin early and little is held in memory.
@@ -155,7 +155,7 @@ class Vad(ModelStage, Filter):
         return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)
 
     def predict(self, model: Silero, rows: list[Iterator[Samples]]) -> dict[str, list[Any]]:
-        """Return what speech there is in a recording, which is decoded, resampled and heard block by block."""
+        """Return the speech in a recording, which is decoded, resampled and analysed block by block."""
         samples = 0
 
         def counted(blocks: Iterator[Samples]) -> Iterator[Samples]:

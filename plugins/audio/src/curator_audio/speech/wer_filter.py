@@ -1,4 +1,4 @@
-"""Drop recordings whose transcript differs from what a recogniser hears."""
+"""Drop recordings whose transcript differs from the recognised text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class WerFilter(Filter):
     ['Hello, world.']
 
     Args:
-        max_wer: Highest error rate to keep.
+        max_wer: Maximum error rate to keep.
         reference_column: Column with the transcript.
         hypothesis_column: Column with the recognised text.
         unit: ``word`` for the word error rate, ``char`` for the character error rate.
