@@ -29,7 +29,7 @@ class ListTables(ListFiles):
             file may be cut; ``splittable`` is for files without a format.
         columns: Columns that will be read, checked against the files before the run.
         schema: Types of columns, where they are not to be found out by a look at the files.
-        max_columns: Most columns of a table, nested fields included.
+        max_columns: Maximum number of columns of a table, nested fields included.
     """
 
     format: str = field(kw_only=True)

@@ -32,7 +32,8 @@ class TableReader(FileReader):
     Args:
         columns: Columns to read; all, where None. ``_source`` and ``_row`` always come along.
         max_expansion: Decompressed and decoded bytes allowed per byte of a file, against decompression bombs.
-        max_columns: Most columns of a table, nested fields included, against records that each have keys of their own.
+        max_columns: Maximum number of columns of a table, nested fields included, against records that each have keys
+            of their own.
         schema: Types of columns, where those that a look at the files finds are not the right ones.
     """
 

@@ -54,7 +54,7 @@ def find_near_duplicates(  # noqa: PLR0913 - by keyword, as the workflow
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
-        threshold: Least similarity of duplicates, with ``verify``.
+        threshold: Minimum similarity of duplicates, with ``verify``.
         seed: Start of the random numbers.
 
     Returns:

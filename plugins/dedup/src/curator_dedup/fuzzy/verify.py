@@ -60,7 +60,7 @@ class VerifyPairs(PartWriter[FileGroupTask]):
     Args:
         path: Folder of the cache; pairs go to ``verified`` in it.
         scheme: What shingles are.
-        threshold: Least Jaccard similarity of duplicates.
+        threshold: Minimum Jaccard similarity of duplicates.
     """
 
     scheme: MinhashScheme = field(default=MinhashScheme())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["similarity_in_memory"]
 
 _PAIRS_AT_ONCE = 2048
-"""Most pairs whose texts are put together and compared by one thread."""
+"""Maximum number of pairs whose texts are put together and compared by one thread."""
 _MIN_PAIRS = 64
 _TURNS = 4
 """How often each thread comes back for more, at least: so they end together."""

@@ -76,7 +76,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
-        threshold: Least similarity of duplicates, with ``verify``.
+        threshold: Minimum similarity of duplicates, with ``verify``.
         seed: Start of the random numbers.
         keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_column``.
         score_column: Column with numbers, the highest of which is kept with ``keep="best"``.

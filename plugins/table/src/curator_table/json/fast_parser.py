@@ -40,7 +40,7 @@ class FastParser:
     learned from some records of the block; where others turn up, all records are counted before Arrow may add columns.
 
     Args:
-        max_columns: Most columns of a table, nested fields included.
+        max_columns: Maximum number of columns of a table, nested fields included.
     """
 
     def __init__(self, max_columns: int) -> None:
@@ -53,7 +53,7 @@ class FastParser:
         Args:
             block: The text.
             lines: Where its records are.
-            max_bytes: Most memory for a table.
+            max_bytes: Maximum memory for a table.
         """
         if not lines.all_objects or not is_utf8(block) or not _is_shallow(block, lines):
             return None

@@ -56,7 +56,7 @@ def count_kinds(values: Sequence[Any], *, max_fields: int) -> Kinds:
 
     Args:
         values: As a JSON parser gives them.
-        max_fields: Most fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are told apart, and one more.
     """
     by_type = Counter(map(type, values))
     del by_type[type(None)]
@@ -92,7 +92,7 @@ def merge_kinds(first: Kinds, second: Kinds, *, max_fields: int) -> Kinds:
     Args:
         first: Counts of some values.
         second: Counts of others.
-        max_fields: Most fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are told apart, and one more.
     """
     fields = {
         name: merge_kinds(kinds, second.fields[name], max_fields=max_fields) if name in second.fields else kinds

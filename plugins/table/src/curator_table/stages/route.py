@@ -49,7 +49,8 @@ class WriteRouted(FileWriter):
         columns: Columns to write, in this order; all, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
         compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``; for JSON Lines.
-        max_values: Most values in one batch. More make an error: each is a file, and millions of files help nobody.
+        max_values: Maximum number of values in one batch. More make an error: each is a file, and millions of files
+            help nobody.
     """
 
     column: str = "bucket"

@@ -51,7 +51,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
         expressions: For each name an SQL expression over the columns of a row, as in ``table.where``, that gives a
             number, e.g. ``{"title_fraction": "length(title) / length(text)"}``.
         by: Column by whose values rows are grouped.
-        max_groups: Most groups in a batch; the rows of further values, the rarest, are counted together.
+        max_groups: Maximum number of groups in a batch; the rows of further values, the rarest, are counted together.
         text_column: Column with the text.
     """
 

@@ -30,7 +30,7 @@ class TarLimits:
 
     Args:
         max_member_bytes: Largest member; a larger one is reported and jumped over.
-        max_members: Most members of an archive; the rest is reported and left.
+        max_members: Maximum number of members of an archive; the rest is reported and left.
     """
 
     max_member_bytes: int = 2**30

@@ -99,7 +99,7 @@ class TarReader(FileReader):
         paths: Archives, folders, globs or URLs; ``.tar``, also compressed (``.gz``, ``.zst``, ``.bz2``, ``.xz``).
         text_column: Column for ``txt`` members.
         max_member_bytes: A larger member is quarantined.
-        max_members: Most members of one archive.
+        max_members: Maximum number of members of one archive.
         max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
         verify: Check compressed archives to their end before the first row comes out (see :class:`Decompressor`).
     """

@@ -56,7 +56,7 @@ def text_fraction(page: str, min_chars: int) -> float:
 
     Args:
         page: HTML source.
-        min_chars: Fewest characters of text that count as such.
+        min_chars: Minimum number of characters of text that count as such.
     """
     length = text_length(page) if page else 0
     return 0.0 if length < min_chars or not page else length / len(page)

@@ -42,7 +42,7 @@ class ExtractHtml(MarkupStage):
         comments: Keep the comments of readers.
         stop_words: Language whose frequent words justext tells text by (``English``, ``German``, …).
         keep_html: Keep the pages beside the text.
-        page_timeout_s: Most CPU seconds for one page.
+        page_timeout_s: Maximum number of CPU seconds for one page.
         max_html_bytes: A larger page is quarantined.
     """
 

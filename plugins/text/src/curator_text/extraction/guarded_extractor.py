@@ -57,8 +57,8 @@ class GuardedExtractor:
 
     Args:
         settings: How pages become text.
-        timeout_s: Most CPU seconds for one page.
-        max_memory_bytes: Most memory that a process may take for its pages.
+        timeout_s: Maximum number of CPU seconds for one page.
+        max_memory_bytes: Maximum memory that a process may take for its pages.
     """
 
     def __init__(self, settings: ExtractionSettings, *, timeout_s: float, max_memory_bytes: int) -> None:

@@ -38,7 +38,7 @@ class HtmlToText(MarkupStage):
         preserve_formatting: Keep line breaks, paragraphs and lists; otherwise the text is one line.
         links: Add the targets of links.
         alt_texts: Add descriptions of images.
-        page_timeout_s: Most CPU seconds for one fragment.
+        page_timeout_s: Maximum number of CPU seconds for one fragment.
         max_html_bytes: A larger fragment is quarantined.
     """
 

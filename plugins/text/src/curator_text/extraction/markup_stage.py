@@ -31,7 +31,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
     """Base of stages that turn markup into text, and survive any markup.
 
     Args:
-        page_timeout_s: Most CPU seconds for one page.
+        page_timeout_s: Maximum number of CPU seconds for one page.
         max_html_bytes: A larger page is quarantined.
     """
 

@@ -32,8 +32,8 @@ class Length(Filter):
 
     Args:
         unit: What to count: ``bytes`` of UTF-8, ``chars`` (code points) or ``words`` (between whitespace).
-        min_length: Fewest to keep a document; None is no limit.
-        max_length: Most to keep a document; None is no limit.
+        min_length: Minimum to keep a document; None is no limit.
+        max_length: Maximum to keep a document; None is no limit.
         text_column: Column with the text.
     """
 

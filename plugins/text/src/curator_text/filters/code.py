@@ -134,8 +134,8 @@ class NumberOfLinesOfCode(Filter):
     1
 
     Args:
-        min_lines: Fewest lines to keep a file.
-        max_lines: Most lines to keep a file.
+        min_lines: Minimum number of lines to keep a file.
+        max_lines: Maximum number of lines to keep a file.
         text_column: Column with the text.
     """
 
@@ -233,7 +233,7 @@ class HtmlBoilerplate(Filter):
 
     Args:
         min_fraction: Smallest fraction of text to keep a page, from 0 to 1.
-        min_chars: Fewest characters of text to keep a page.
+        min_chars: Minimum number of characters of text to keep a page.
         text_column: Column with the HTML source.
     """
 

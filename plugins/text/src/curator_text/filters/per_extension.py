@@ -29,7 +29,7 @@ class ExtensionLimits:
 
     Args:
         include: Whether such files are kept at all.
-        max_line_chars: Most characters in a line.
+        max_line_chars: Maximum number of characters in a line.
         min_alphanumeric_fraction: Smallest fraction of ASCII letters, digits, newlines and ``? ! , .``.
         min_letter_fraction: Smallest fraction of letters of any script.
     """

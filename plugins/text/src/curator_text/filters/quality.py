@@ -50,15 +50,15 @@ class GopherQuality(Filter):
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
             tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
             ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
-        min_words: Fewest words that are not only punctuation.
-        max_words: Most words that are not only punctuation.
+        min_words: Minimum number of words that are not only punctuation.
+        max_words: Maximum number of words that are not only punctuation.
         min_mean_word_length: Smallest mean number of characters in those words.
         max_mean_word_length: Largest mean number of characters in those words.
-        max_symbols_per_word: Most ``#``, and most ellipses, per word.
+        max_symbols_per_word: Maximum number of ``#``, and of ellipses, per word.
         max_bullet_line_fraction: Largest fraction of lines that start with a bullet.
         max_ellipsis_line_fraction: Largest fraction of lines that end with an ellipsis.
         min_alpha_word_fraction: Smallest fraction of words with a letter.
-        min_stop_words: Fewest different stop words.
+        min_stop_words: Minimum number of different stop words.
         stop_words: The stop words, at most 64; Gopher's eight English ones unless given.
     """
 
@@ -154,9 +154,9 @@ class FinewebQuality(Filter):
         allow_no_ended_lines: Whether to keep documents in which no line does.
         line_ends: The characters that end a line; those that end sentences in any script unless given.
         max_short_line_fraction: Largest fraction of short lines.
-        short_line: Most characters of a short line.
+        short_line: Maximum number of characters of a short line.
         max_repeated_char_fraction: Largest fraction of characters in lines that occurred before.
-        max_newlines_per_word: Most line ends per word.
+        max_newlines_per_word: Maximum number of line ends per word.
     """
 
     words: Words = "whitespace"
@@ -224,8 +224,8 @@ class C4Quality(Filter):
             ``whitespace`` as datatrove does for languages that have no tokenizer.
         remove_citations: Whether to cut out ``[1]``, ``[edit]`` and ``[citation needed]``.
         need_end_mark: Whether to drop lines without an end mark.
-        min_sentences: Fewest sentences of a document; None for any.
-        min_words_per_line: Fewest words of a line, split at whitespace; None for any.
+        min_sentences: Minimum number of sentences of a document; None for any.
+        min_words_per_line: Minimum number of words of a line, split at whitespace; None for any.
         max_word_length: Lines with a longer word are dropped; None for any.
         drop_lorem_ipsum: Whether to drop documents with "lorem ipsum".
         drop_javascript: Whether to drop lines that mention javascript.

@@ -52,7 +52,7 @@ class WordBlocklist(Filter):
         word_files: Files with one entry on a line, ``#`` for comments; or for each language its files.
         language_column: Column with the language of a document, by which its list is chosen; a document in a language
             without a list is kept. Needed where lists are given by language.
-        max_count: Most listed words to keep a document.
+        max_count: Maximum number of listed words to keep a document.
         max_fraction: Largest fraction of a document's words that may be listed; None is no limit.
         whole_words: Find whole words only. In Burmese, Chinese, Japanese, Khmer, Lao and Thai (by ``language_column``),
             which put no spaces between words, entries are found anywhere.

@@ -31,8 +31,8 @@ class WordCount(Filter):
     ['long enough to be kept']
 
     Args:
-        min_words: Fewest words to keep a document.
-        max_words: Most words to keep a document.
+        min_words: Minimum number of words to keep a document.
+        max_words: Maximum number of words to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
         text_column: Column with the text.
@@ -111,7 +111,7 @@ class LongWord(Filter):
     ['short words']
 
     Args:
-        max_length: Most characters in a word to keep a document.
+        max_length: Maximum number of characters in a word to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
         text_column: Column with the text.
@@ -225,7 +225,7 @@ class CommonEnglishWords(Filter):
     ['the end of it']
 
     Args:
-        min_words: Fewest common words to keep a document.
+        min_words: Minimum number of common words to keep a document.
         text_column: Column with the text.
     """
 

@@ -69,7 +69,7 @@ class ChatClient:
     Args:
         base_url: Address up to and including the version, such as ``http://localhost:8000/v1``.
         api_key: Sent as bearer token, unless None.
-        timeout_s: Most seconds of silence before a request counts as failed.
+        timeout_s: Maximum number of seconds of silence before a request counts as failed.
     """
 
     def __init__(self, base_url: str, *, api_key: str | None, timeout_s: float) -> None:

@@ -67,16 +67,16 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         score_key: For ``judge``, the key of the score in a JSON object in the answer.
         score_range: For ``judge``, lowest and highest score that can be meant; an answer beyond is no answer.
         temperature: Randomness of the answers.
-        max_tokens: Most tokens of an answer.
+        max_tokens: Maximum number of tokens of an answer.
         parameters: More fields for the request, such as ``top_p`` or ``response_format``.
         max_chars: Cut every column in the prompt to so many characters.
         api_key_env: Name of the environment variable that holds the key; no key is sent unless given. It has to be set
             on the machines that run the workers.
-        concurrency: Most requests under way at a time, per worker.
+        concurrency: Maximum number of requests under way at a time, per worker.
         max_requests_per_row: How often a request is sent before its row is given up.
-        request_timeout_s: Most seconds of silence before a request counts as failed.
-        requests_per_minute: Most requests per minute, in all.
-        tokens_per_minute: Most tokens per minute, read and written, in all.
+        request_timeout_s: Maximum number of seconds of silence before a request counts as failed.
+        requests_per_minute: Maximum number of requests per minute, in all.
+        tokens_per_minute: Maximum number of tokens per minute, read and written, in all.
         prompt_price: Price of a million tokens read, in any currency.
         completion_price: Price of a million tokens written.
     """

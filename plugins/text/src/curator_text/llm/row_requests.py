@@ -55,10 +55,10 @@ class RowRequests:
 
     Args:
         client: The endpoint.
-        concurrency: Most requests under way at a time.
+        concurrency: Maximum number of requests under way at a time.
         max_attempts: How often a request is sent before its row is given up.
-        requests_per_minute: Most requests per minute.
-        tokens_per_minute: Most tokens per minute, read and written.
+        requests_per_minute: Maximum number of requests per minute.
+        tokens_per_minute: Maximum number of tokens per minute, read and written.
     """
 
     def __init__(

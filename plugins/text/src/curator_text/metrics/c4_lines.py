@@ -30,7 +30,7 @@ class C4Rules:
             fallback tokenizer.
         remove_citations: Whether to cut out ``[1]``, ``[edit]`` and ``[citation needed]``.
         need_end_mark: Whether to drop lines that do not end with an end or quotation mark.
-        min_words: Fewest words of a line.
+        min_words: Minimum number of words of a line.
         max_word_length: Lines with a longer word are dropped; negative for any.
         lorem_ipsum: Whether to drop documents with "lorem ipsum".
         javascript: Whether to drop lines that mention javascript.

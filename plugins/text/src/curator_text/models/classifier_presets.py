@@ -70,8 +70,8 @@ class ClassifierPreset:
     Args:
         model: Its id on the Hugging Face hub.
         labels: What it can say; their order is that of the model's own files.
-        max_length: Most tokens it reads.
-        max_chars: Most characters it reads, where its users cut texts.
+        max_length: Maximum number of tokens it reads.
+        max_chars: Maximum number of characters it reads, where its users cut texts.
         label_column: Column for the label.
         score_column: Column for the label's probability, or for the score of a regression.
         int_column: Column for the rounded score of a regression.

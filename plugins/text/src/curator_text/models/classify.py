@@ -53,12 +53,12 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         keep: Keep only documents with one of these labels.
         min_score: Keep only documents with at least this score.
         save_dropped: Write dropped documents to the run directory.
-        max_length: Most tokens of a document; what preset or model say unless given.
-        max_chars: Most characters of a document to look at; what the preset says unless given.
+        max_length: Maximum number of tokens of a document; what preset or model say unless given.
+        max_chars: Maximum number of characters of a document to look at; what the preset says unless given.
         tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; 2,048 on a CPU, where larger
-            batches only pad more, and 32,768 elsewhere unless given.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; 2,048 on a CPU, where
+            larger batches only pad more, and 32,768 elsewhere unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
             always ``float32``.

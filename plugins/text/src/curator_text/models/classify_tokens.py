@@ -34,7 +34,7 @@ class ClassifyTokens(TokenModel):
         columns: Columns to add.
         head: What is made of the model's logits.
         keep: Labels to keep; all unless given.
-        min_score: Lowest score to keep; any unless given.
+        min_score: Minimum score to keep; any unless given.
         save_dropped: Write dropped rows to the run directory.
     """
 

@@ -42,12 +42,12 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
             folder says, else the mean.
         normalize: Scale vectors to length one; what the model's folder says unless given.
         dimensions: Keep only so many of the first numbers, for models trained for that (Matryoshka), before scaling.
-        max_length: Most tokens of a document; what the model's folder says unless given.
-        max_chars: Most characters of a document to look at; no limit but ``max_length`` unless given.
+        max_length: Maximum number of tokens of a document; what the model's folder says unless given.
+        max_chars: Maximum number of characters of a document to look at; no limit but ``max_length`` unless given.
         tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; 2,048 on a CPU, where larger
-            batches only pad more, and 32,768 elsewhere unless given.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; 2,048 on a CPU, where
+            larger batches only pad more, and 32,768 elsewhere unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
             always ``float32``.

@@ -42,7 +42,7 @@ class FastTextQuality(Filter):
             alone.
         min_score: Drop documents with a lower score, whatever was drawn.
         seed: Another seed draws other numbers.
-        max_chars: Most characters of a document to look at; all unless given.
+        max_chars: Maximum number of characters of a document to look at; all unless given.
         text_column: Column with the text.
     """
 

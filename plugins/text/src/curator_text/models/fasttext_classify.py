@@ -36,7 +36,7 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
         score_column: Column for its probability.
         keep: Keep only documents with one of these labels, without ``__label__``.
         min_score: Keep only documents whose label has at least this probability.
-        max_chars: Most characters of a document to look at; all unless given.
+        max_chars: Maximum number of characters of a document to look at; all unless given.
         text_column: Column with the text.
         overwrite: Replace the columns of label and score; else one that is there is an error.
     """

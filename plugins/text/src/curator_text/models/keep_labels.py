@@ -21,7 +21,7 @@ class KeepLabels(Filter):
         label_column: Column with the label.
         score_column: Column with the score.
         keep: Labels to keep; all unless given.
-        min_score: Lowest score to keep; any unless given.
+        min_score: Minimum score to keep; any unless given.
     """
 
     label_column: str = "label"

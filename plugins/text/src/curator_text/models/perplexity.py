@@ -30,8 +30,8 @@ class Perplexity(Filter):
 
     Args:
         model: An ARPA or KenLM binary file on disk.
-        min_perplexity: Lowest perplexity to keep a document; no limit unless given.
-        max_perplexity: Highest perplexity to keep a document; no limit unless given.
+        min_perplexity: Minimum perplexity to keep a document; no limit unless given.
+        max_perplexity: Maximum perplexity to keep a document; no limit unless given.
         tokenizer: Tokenizer whose pieces the model knows: a ``tokenizer.json``, a folder with one, or an id on the
             hub. Words between spaces unless given.
         lowercase: Score the text in lower case.

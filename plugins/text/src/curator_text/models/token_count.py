@@ -29,8 +29,8 @@ class TokenCount(Filter):
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        min_tokens: Fewest tokens to keep a document.
-        max_tokens: Most tokens to keep a document; no limit unless given.
+        min_tokens: Minimum number of tokens to keep a document.
+        max_tokens: Maximum number of tokens to keep a document; no limit unless given.
         add_special_tokens: Also count the tokens that the tokenizer puts around a text.
         text_column: Column with the text.
     """

@@ -45,8 +45,8 @@ class TokenEncoder:
 
     Args:
         tokenizer: The tokenizer; its own truncation is switched off.
-        max_length: Most tokens of a text.
-        max_chars: Most characters of a text; None for no limit but that of the tokens.
+        max_length: Maximum number of tokens of a text.
+        max_chars: Maximum number of characters of a text; None for no limit but that of the tokens.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, max_length: int, max_chars: int | None = None) -> None:

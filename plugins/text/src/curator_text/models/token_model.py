@@ -48,8 +48,9 @@ class TokenModel(ModelStage):
         model: A folder, or an id on the hub.
         tokens_column: Column with the token ids.
         keep_tokens: Whether the token ids stay in the table.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; chosen by device unless given.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; chosen by device unless
+            given.
         device: ``auto``, or a device of torch.
         precision: Arithmetic on CUDA.
         allow_pickle: Load weights that are pickles.

@@ -29,8 +29,9 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        max_length: Most tokens of a document, special tokens included; what the model's files say unless given.
-        max_chars: Most characters of a document to look at; no limit but ``max_length`` unless given.
+        max_length: Maximum number of tokens of a document, special tokens included; what the model's files say unless
+            given.
+        max_chars: Maximum number of characters of a document to look at; no limit but ``max_length`` unless given.
         text_column: Column with the text.
         tokens_column: Column to add.
     """

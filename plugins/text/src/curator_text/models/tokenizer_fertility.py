@@ -33,7 +33,7 @@ class TokenizerFertility(Filter):
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        min_char_to_token_ratio: Lowest ratio to keep a document.
+        min_char_to_token_ratio: Minimum ratio to keep a document.
         text_column: Column with the text.
     """
 

@@ -88,8 +88,8 @@ class JoinDocuments(ProcessingStage[TableBatch, TableBatch]):
         document_id_column: Column that is the same for the segments of a document. Unless given, a document is its
             place in its file (``_source`` and ``_row``).
         drop_segment_id_column: Remove the column of numbers; else it holds the number of the joined part.
-        max_length: Most characters of a joined text: a document that is longer comes out as several rows, each as
-            long as whole segments allow. A single segment may be longer.
+        max_length: Maximum number of characters of a joined text: a document that is longer comes out as several rows,
+            each as long as whole segments allow. A single segment may be longer.
         length_column: Column with the lengths to add up instead of characters, such as tokens; it comes out as the
             length of the joined text, with the separator counted in characters.
     """

@@ -51,7 +51,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
         window: Characters to remove on either side of a match, before the end of the sentence is looked for.
-        min_length: Fewest characters of a piece to keep it.
+        min_length: Minimum number of characters of a piece to keep it.
         max_pieces: A document that falls into more pieces is dropped.
         counts: Folder that ``text.count_contamination`` has written; see ``text.decontaminate``.
         max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.

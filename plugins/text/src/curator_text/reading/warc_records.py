@@ -57,7 +57,7 @@ class RecordUnpacker:
         record_types: WARC types to take.
         mime_types: Content types to take; all, where empty.
         raw: Give out bytes in place of decoded text.
-        max_record_bytes: Most bytes of a page, once its HTTP encodings are undone.
+        max_record_bytes: Maximum number of bytes of a page, once its HTTP encodings are undone.
     """
 
     record_types: frozenset[str]
