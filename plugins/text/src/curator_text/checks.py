@@ -1,4 +1,4 @@
-"""Check parameters when a stage is made, with an error that shows what is wrong."""
+"""Check parameters when a stage is made, with errors that name the problem."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check_pattern(stage_name: str, pattern: str) -> None:
     >>> check_pattern("text.regex", r"\d+")
 
     Raises:
-        ConfigError: Says what is wrong with it.
+        ConfigError: It is not valid.
     """
     try:
         pl.Series([""]).str.contains(pattern)

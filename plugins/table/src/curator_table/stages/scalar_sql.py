@@ -34,7 +34,7 @@ MAX_NESTING = 32
 """Deepest nesting of brackets, functions, ``CASE``, ``NOT`` and signs. The parser of polars gives up at 50."""
 
 MAX_OPERATORS = 500
-"""Maximum number of operators and ``WHEN`` branches: a chain is a tree of that depth, and polars 2.1 crashes at 10,000."""
+"""Maximum number of operators and ``WHEN`` branches, which form a tree of that depth: polars 2.1 crashes at 10,000."""
 
 MAX_COMPUTED_ITEMS = 100
 """Longest list after ``IN`` with an item that is not a literal: there, polars takes time that grows with the cube."""

@@ -34,7 +34,7 @@ class ExtractHtml(MarkupStage):
         text_column: Column for the text; may be the same.
         backend: ``resiliparse`` (fastest), ``trafilatura`` (more precise, ten times as slow) or ``justext``; the latter
             two need the extras of their names.
-        main_content: Leave out what is not the main content; otherwise all visible text comes out, with that of
+        main_content: Keep only the main content; otherwise keep all visible text, with that of
             buttons, labels and options.
         preserve_formatting: Keep line breaks, paragraphs and lists; otherwise the text is one line.
         links: Add the targets of links.

@@ -35,7 +35,7 @@ _START = (
     "from curator_text.extraction.extractor_process import main; main()"
 )
 _REQUEST_BYTES = 2**20
-"""Pages sent at a time: so much work, at most, is done twice because of a page that ends the process."""
+"""Pages sent at a time: at most these are processed twice because of a page that ends the process."""
 _MAX_IDLE_DEATHS = 3
 
 
@@ -44,7 +44,7 @@ class Blame:
     """Why there is no text for a page.
 
     Args:
-        message: What happened.
+        message: Description of the failure.
         error_type: ``ExtractionTimeout``, ``ExtractorCrashed`` or ``ExtractionFailed``.
     """
 
@@ -181,7 +181,7 @@ class _Process:
         return texts, problems
 
     def last_words(self, timeout_s: float) -> tuple[int, Blame]:
-        """Return which page a dead process was at (or :data:`IDLE`), and what it died of."""
+        """Return the page at which a process died (or :data:`IDLE`), and the cause."""
         (guilty,) = LENGTH.unpack(self._progress[:])
         code = self._process.wait()
         if -code in (signal.SIGPROF, signal.SIGALRM):
@@ -195,7 +195,7 @@ class _Process:
         return guilty, Blame(f"the page ended the process that extracts text ({what})", "ExtractorCrashed")
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process in any state."""
         self.is_usable = False
         with suppress(ProcessLookupError):
             self._process.kill()

@@ -66,7 +66,7 @@ class HtmlToText(MarkupStage):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        task.text(self.text_column)  # refuses what is not text
+        task.text(self.text_column)  # raises for columns that are not text
         column = html_values(task, self.text_column)
         marked = pc.fill_null(pc.match_substring_regex(column, _MARKUP), False)
         fragments = pc.if_else(marked, column, pa.scalar(None, pa.large_string()))

@@ -84,7 +84,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
     def _extractor(self) -> GuardedExtractor:
         from curator_text.extraction.guarded_extractor import GuardedExtractor
 
-        # Threads may come here at once; of two that are made, one is dropped before it starts a process.
+        # Threads may come here together; if two make one, one of them is dropped before it starts a process.
         extractor: GuardedExtractor = self.__dict__.setdefault(
             "_guarded",
             self.__dict__.get("_guarded")

@@ -22,7 +22,7 @@ _SHOWN_APART = "td|th|caption|summary|legend|option|optgroup|button|textarea|dia
 # White space before a tag keeps them apart already. The two letters that each name begins with are for speed: most tags
 # are none of these.
 _APART = re.compile(rf"<(?<!\s<)(?=/?[bcdlmost][aepuidh])(?=/?(?:{_SHOWN_APART})[\s/>])", re.IGNORECASE)
-# What resiliparse leaves out even where all text is wanted.
+# Elements that resiliparse leaves out even where all text is wanted.
 _LEFT_OUT = ("button", "label", "select", "optgroup", "option", "textarea")
 _HAS_LEFT_OUT = re.compile(rf"<(?:{'|'.join(_LEFT_OUT)}|title)[\s/>]", re.IGNORECASE)
 _EXTRAS: dict[Backend, str] = {"resiliparse": "html", "trafilatura": "trafilatura", "justext": "justext"}

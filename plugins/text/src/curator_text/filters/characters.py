@@ -1,4 +1,4 @@
-"""Drop documents by their length, or by what their characters are."""
+"""Drop documents by their length, or by kinds of characters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Length(Filter):
     ['groß']
 
     Args:
-        unit: What to count: ``bytes`` of UTF-8, ``chars`` (code points) or ``words`` (between whitespace).
+        unit: Unit of length: ``bytes`` of UTF-8, ``chars`` (code points) or ``words`` (between whitespace).
         min_length: Minimum to keep a document; None is no limit.
         max_length: Maximum to keep a document; None is no limit.
         text_column: Column with the text.

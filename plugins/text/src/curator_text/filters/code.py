@@ -1,4 +1,4 @@
-"""Drop source files: by their comments, their lines, or what they hold in place of code."""
+"""Drop source files: by their comments, their lines, or content other than code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 MALFORMED_SCORE = 9999.0
-"""What NeMo Curator gives a file whose comments cannot be found."""
+"""The score of NeMo Curator for a file whose comments cannot be found."""
 _PYTHON_COMMENTS = per_document("python_comments", comment_fraction)
 _XML_HEADER = "<?xml version="
 

@@ -48,7 +48,7 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
     ``gopher`` is repetition and quality (Rae et al. 2021), ``c4`` the rules of C4 (Raffel et al. 2020), ``fineweb``
     Gopher's two, C4 without its rule about end marks, and FineWeb's own (Penedo et al. 2024; the order is that of the
     script that made the dataset), ``nemo_english`` the 28 filters of NeMo Curator's recipe for English, which split
-    words at whitespace. What the filters have in common is measured once.
+    words at whitespace. Shared metrics are computed once.
 
     >>> [stage.name for stage in Heuristics("gopher").decompose()]
     ['text.gopher_repetition', 'text.gopher_quality']
@@ -158,4 +158,4 @@ RECIPES: dict[str, tuple[Words, Callable[..., list[Filter]]]] = {
     "fineweb": ("spacy_like", _fineweb),
     "nemo_english": ("whitespace", _nemo_english),
 }
-"""The recipes by name: how each was published to split words, and what makes its stages."""
+"""The recipes by name: the published way to split words, and the function that makes the stages."""

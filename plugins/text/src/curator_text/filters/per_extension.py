@@ -25,7 +25,7 @@ MAX_MEAN_LINE = 100
 
 @dataclass(frozen=True)
 class ExtensionLimits:
-    """What is asked of the files of one extension; None is no limit.
+    """Limits for the files of one extension; None is no limit.
 
     Args:
         include: Whether such files are kept at all.

@@ -209,7 +209,7 @@ class C4Quality(Filter):
     does not end with ``. ? ! " '`` or ends with ``...``, has fewer than three words, mentions javascript, or the terms
     of use, privacy or cookies of a site; citations such as ``[1]`` are cut out first. A document is dropped for
     ``lorem_ipsum`` or ``curly_bracket`` in one of its lines (that was not dropped before), and for
-    ``too_few_sentences`` in those that are kept. The text of documents that are kept is what is left of them. Bad
+    ``too_few_sentences`` in those that are kept. Kept documents have only the remaining lines. Bad
     words, the last of C4's rules, are left to ``text.word_blocklist``.
 
     The score is the number of sentences. With ``tag``, documents that would be dropped keep their text.
@@ -303,7 +303,7 @@ def _is_string(kind: pa.DataType) -> bool:
 
 
 def _replace(column: pa.ChunkedArray, is_kept: NDArray[np.bool_], texts: pa.Array) -> pa.Array:
-    """Return the texts where documents are kept, else what is in the column."""
+    """Return the new texts of kept documents, and the column's values for the others."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""What filters are written with: ratios, and rules that are judged in their order."""
+"""Building blocks of filters: ratios, and rules that are judged in order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Rule:
     """A reason to drop a document.
 
     Args:
-        reason: What is reported of the documents that the rule drops; several rules may have the same.
+        reason: Reason reported for the documents that the rule drops; several rules may have the same.
         groups: The metrics that the rule needs.
         applies: An expression over the columns of the groups: true drops the document, null does not.
     """
@@ -73,7 +73,7 @@ def judge_rules(batch: TableBatch, text_column: str, rules: Sequence[Rule], *, m
         batch: The documents.
         text_column: Column with the text.
         rules: The rules, those that need the same groups next to each other.
-        measure_all: Measure all documents for all rules: what is not dropped is measured by the filters behind.
+        measure_all: Measure all documents for all rules, not only those without a reason so far.
     """
     batch.check_column(text_column)
     is_text = np.asarray(batch.data.column(text_column).is_valid().to_numpy())

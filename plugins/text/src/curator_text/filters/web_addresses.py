@@ -38,7 +38,7 @@ class Urls(Filter):
 
     Args:
         max_fraction: Largest fraction of characters in URLs to keep a document, from 0 to 1.
-        url_regex: What a URL is, instead, in the syntax of Rust's regex crate: ``https?://[^\s"'<>]+``. Whole matches
+        url_regex: Another pattern for URLs, in the syntax of Rust's regex crate: ``https?://[^\s"'<>]+``. Whole matches
             count, whatever the groups.
         text_column: Column with the text.
     """

@@ -28,7 +28,7 @@ _OWN_LETTERS = re.compile(r"[\w\s'\u2019.-]+")
 
 @dataclass(frozen=True)
 class _Words:
-    """One list, ready to search: what to find anywhere, between spaces, and between marks."""
+    """One list, ready to search: entries to find anywhere, between spaces, and between marks."""
 
     anywhere: list[str]
     spaced: list[str]

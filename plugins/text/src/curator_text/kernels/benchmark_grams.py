@@ -126,7 +126,7 @@ def list_grams(
     Args:
         data: The bytes of the texts.
         offsets: Where each begins, and where the last ends.
-        table: What each character is.
+        table: The kind of each character.
         sizes: Words of the n-grams of each text; zero to leave a text out.
         prefix: Words of the beginning that is looked up first.
         total: How many n-grams there are in all.

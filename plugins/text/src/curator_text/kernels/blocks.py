@@ -1,4 +1,4 @@
-"""Give kernels some documents at a time: few enough that what is made of them stays in a core's cache."""
+"""Give kernels some documents at a time: few enough that the results stay in a core's cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Count what Gopher's and FineWeb's rules and others need to know of the lines and paragraphs of documents."""
+"""Count the metrics of lines and paragraphs for Gopher's, FineWeb's and other rules."""
 
 from __future__ import annotations
 

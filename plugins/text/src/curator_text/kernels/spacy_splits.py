@@ -69,7 +69,7 @@ def put_word(words, number, start, end, value, chars, flags):
 
 @inlined
 def _look_up(data, start, end, tables):
-    """Return the lengths of the pieces of an exception, eight bits each; zero for what is none."""
+    """Return the lengths of the pieces of an exception, eight bits each; zero for no exception."""
     if end - start > MAX_EXCEPTION_CHARS or end <= start:
         return 0
     value = hash_bytes(data, start, end)
@@ -154,7 +154,7 @@ def _suffix_length(data, start, end, tables):
             and byte_at(data, last - 1) == 0x99
         ):
             return 4
-    # What follows is cut off numbers only: find the last digit.
+    # The following units are cut off numbers only: find the last digit.
     digit = last
     while digit > start and end - digit <= MAX_UNIT_CHARS and not _is_digit(byte_at(data, digit)):
         digit -= 1
@@ -273,7 +273,7 @@ def _add_pieces(data, start, end, pieces, tables, words, number):
 
 @inlined
 def _add_inside(data, start, end, tables, words, number):
-    """Cut what is left between front and end."""
+    """Cut the rest between front and end."""
     at = start
     done = start
     is_first_cut = True

@@ -28,7 +28,7 @@ def _is_label_character(point):
 
 @inlined
 def _ends_well(data, at, end):
-    """Return whether what follows the host is a port, a path, both or nothing."""
+    """Return whether the text behind the host is a port, a path, both or empty."""
     if at < end and byte_at(data, at) == _COLON:
         digits = 0
         while at + 1 + digits < end and _is_digit(byte_at(data, at + 1 + digits)):

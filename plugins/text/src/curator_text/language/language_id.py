@@ -36,7 +36,7 @@ class LanguageId(Filter):
     ``missing_value``. A null text gets null; text without letters gets ``und`` and a score of 0.
 
     The languages are codes of ISO 639: ``en``, ``de``, ``zh``, …. With ``tag`` all documents come out, with
-    ``language_id_score`` and ``language_id_reason``; ``invert`` keeps what would be dropped.
+    ``language_id_score`` and ``language_id_reason``; ``invert`` keeps the documents that would be dropped.
 
     >>> from curator_text import DocumentBatch
     >>> texts = ["The weather is fine and the mountains are high.", "Das Wetter ist schön und die Berge sind hoch."]
@@ -53,9 +53,9 @@ class LanguageId(Filter):
         text_column: Column with the text.
         language_column: Column for the language.
         score_column: Column for the score: fastText's probability, CLD2's fraction of the text.
-        overwrite: Replace columns of those names; else one that is there is an error.
+        overwrite: Replace existing columns of those names; otherwise they are an error.
         tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
+        invert: Drop the documents that would be kept, and keep the others.
         save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 
@@ -161,9 +161,9 @@ class FastTextLangId(LanguageId):
         text_column: Column with the text.
         language_column: Column for the language.
         score_column: Column for the score.
-        overwrite: Replace columns of those names; else one that is there is an error.
+        overwrite: Replace existing columns of those names; otherwise they are an error.
         tag: Keep all rows and add a score and a reason column instead.
-        invert: Drop what would be kept and keep what would be dropped.
+        invert: Drop the documents that would be kept, and keep the others.
         save_dropped: Write dropped rows with ``_stage``, ``_reason`` and ``_score`` to the run directory.
     """
 

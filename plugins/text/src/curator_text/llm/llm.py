@@ -42,7 +42,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
     ``generate`` and ``rewrite`` add the answer as a column; ``judge`` adds the score that it finds in the answer. Many
     requests are under way at a time, over connections that stay open. Requests that fail because of too many requests,
     the server or the network are sent again, later and later, or when the server says. A row that gets no usable answer
-    goes to quarantine with the reason, and the others go on; where not one row of a batch can be answered because the
+    goes to quarantine with the reason, and the others continue; if no row of a batch can be answered because the
     endpoint is down, the batch fails as a whole. A row with a null in a column of the prompt gets a null, and no
     request is made for it.
 
@@ -65,15 +65,15 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         score_pattern: For ``judge``, a regular expression whose first group is the score; unless given, the first
             number is.
         score_key: For ``judge``, the key of the score in a JSON object in the answer.
-        score_range: For ``judge``, lowest and highest score that can be meant; an answer beyond is no answer.
+        score_range: For ``judge``, the valid range of scores; an answer outside of it is invalid.
         temperature: Randomness of the answers.
         max_tokens: Maximum number of tokens of an answer.
         parameters: More fields for the request, such as ``top_p`` or ``response_format``.
-        max_chars: Cut every column in the prompt to so many characters.
+        max_chars: Cut every column in the prompt to this number of characters.
         api_key_env: Name of the environment variable that holds the key; no key is sent unless given. It has to be set
             on the machines that run the workers.
         concurrency: Maximum number of requests under way at a time, per worker.
-        max_requests_per_row: How often a request is sent before its row is given up.
+        max_requests_per_row: Maximum number of requests for a row.
         request_timeout_s: Maximum number of seconds of silence before a request counts as failed.
         requests_per_minute: Maximum number of requests per minute, in all.
         tokens_per_minute: Maximum number of tokens per minute, read and written, in all.
@@ -134,7 +134,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         return [self._column, *([self.answer_column] if self.answer_column else ())]
 
     def num_workers(self) -> int | None:
-        """Return one where there is a rate limit, which counts for all workers together, unless told otherwise."""
+        """Return one where there is a rate limit, which counts for all workers together, unless a number is given."""
         is_limited = self.requests_per_minute is not None or self.tokens_per_minute is not None
         return self.workers or (1 if is_limited else None)
 

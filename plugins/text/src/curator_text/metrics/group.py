@@ -1,4 +1,4 @@
-"""Metrics come in groups: what one pass over the text gives at once. A filter asks for a group, and pays for it once.
+"""Metrics come in groups, each computed in one pass over the text. Filters that use the same group share the pass.
 
 Neighbouring filters that ask for the same group share it, and the rows that one of them dropped are not measured by the
 groups behind it (see :mod:`curator_core.authoring.derived`).
@@ -56,7 +56,7 @@ class MetricGroup:
         return self.of(batch, text_column).select(expression).to_series()
 
     def of_rows(self, batch: TableBatch, text_column: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
-        """Return the metrics of some documents of a batch; what the frame says of the others means nothing.
+        """Return the metrics of some documents of a batch; the frame's values for the others are undefined.
 
         Args:
             batch: The batch.

@@ -99,5 +99,5 @@ REPEATS = MetricGroup("repeats", _measure_repeats, compiled=True)
 
 
 def compile_repeats(stage: Filter, node: NodeInfo) -> None:  # noqa: ARG001 - the same for every stage and node
-    """Compile what counts repeated lines: the ``setup_on_node`` of filters that measure it."""
+    """Compile the counting of repeated lines: the ``setup_on_node`` of filters that measure it."""
     REPEATS.prepare()

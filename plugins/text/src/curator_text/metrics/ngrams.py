@@ -66,7 +66,7 @@ _REPEATED = frozenset(range(2, 11))
 
 @cache
 def nemo_ngrams(*, top: int = 2, repeated: int = 2, words: SpacedWords = "whitespace") -> MetricGroup:
-    """Return the group that has ``top_N`` and ``repeated_N`` for the lengths asked for.
+    """Return the group that has ``top_N`` and ``repeated_N`` for the given lengths.
 
     ``top_N`` is the fraction of characters in the most frequent n-gram, ``repeated_N`` of those in n-grams that
     occurred before (see :mod:`curator_text.kernels.nemo_ngrams`); one where a document has less than N words.
@@ -120,5 +120,5 @@ def _fractions(counts: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[n
 
 
 def compile_nemo_ngrams(stage: Filter, node: NodeInfo) -> None:  # noqa: ARG001 - the same for every stage and node
-    """Compile what counts n-grams as NeMo Curator does: the ``setup_on_node`` of filters that measure it."""
+    """Compile the counting of n-grams as in NeMo Curator: the ``setup_on_node`` of filters that measure it."""
     nemo_ngrams().prepare()

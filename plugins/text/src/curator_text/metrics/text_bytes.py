@@ -31,7 +31,7 @@ class TextBytes(ColumnBytes):
     """The documents of a column; the first begins at zero, and nothing can be written to.
 
     Args:
-        rows: Numbers of the documents to measure; None for all. What is returned for the others is not used.
+        rows: Numbers of the documents to measure; None for all. Values for the others are not used.
     """
 
     rows: NDArray[np.int64] | None = None

@@ -29,7 +29,7 @@ __all__ = ["AddTokenCount"]
 class AddTokenCount(ProcessingStage[TableBatch, TableBatch]):
     """Add the number of tokens of each document; with limits, drop documents outside of them.
 
-    Only the counts are kept, never the tokens. Tokenising is the dearest of the cheap stages (some 3 MB/s a core), so
+    Only the counts are kept, never the tokens. Tokenising is the slowest of the cheap stages (some 3 MB/s per core), so
     count after the filters. Documents of more than a million characters are counted in pieces, cut before a space. A
     null text gets a null, and is dropped where there are limits.
 

@@ -1,4 +1,4 @@
-"""Published classifiers by name: where they are, how much they read, and what their columns are called."""
+"""Published classifiers by name: their place, input length and columns."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ClassifierPreset:
 
     Args:
         model: Its id on the Hugging Face hub.
-        labels: What it can say; their order is that of the model's own files.
+        labels: Its labels, in the order of the model's own files.
         max_length: Maximum number of tokens it reads.
         max_chars: Maximum number of characters it reads, where its users cut texts.
         label_column: Column for the label.

@@ -1,4 +1,4 @@
-"""Add what a transformer classifier says of each document."""
+"""Add the label and score of a transformer classifier for each document."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         keep: Keep only documents with one of these labels.
         min_score: Keep only documents with at least this score.
         save_dropped: Write dropped documents to the run directory.
-        max_length: Maximum number of tokens of a document; what preset or model say unless given.
-        max_chars: Maximum number of characters of a document to look at; what the preset says unless given.
+        max_length: Maximum number of tokens of a document; that of the preset or model unless given.
+        max_chars: Maximum number of characters of a document to look at; that of the preset unless given.
         tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
         model_batch_size: Maximum number of rows per call of the model.
         max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; 2,048 on a CPU, where

@@ -28,11 +28,11 @@ _REGRESSION = "regression"
 
 @dataclass
 class ClassifyTokens(TokenModel):
-    """Add what a classifier says of each token list, and drop rows by it where asked.
+    """Add the labels of a classifier for each token list, and optionally drop rows by them.
 
     Args:
         columns: Columns to add.
-        head: What is made of the model's logits.
+        head: Function of the model's logits.
         keep: Labels to keep; all unless given.
         min_score: Minimum score to keep; any unless given.
         save_dropped: Write dropped rows to the run directory.

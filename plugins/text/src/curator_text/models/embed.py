@@ -40,9 +40,9 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
         text_column: Column with the text.
         pooling: How token vectors become one: ``mean``, ``cls`` (the first) or ``last``; ``auto`` is what the model's
             folder says, else the mean.
-        normalize: Scale vectors to length one; what the model's folder says unless given.
-        dimensions: Keep only so many of the first numbers, for models trained for that (Matryoshka), before scaling.
-        max_length: Maximum number of tokens of a document; what the model's folder says unless given.
+        normalize: Scale vectors to length one; the setting in the model's folder unless given.
+        dimensions: Keep only this number of leading values, for models trained for that (Matryoshka), before scaling.
+        max_length: Maximum number of tokens of a document; the setting in the model's folder unless given.
         max_chars: Maximum number of characters of a document to look at; no limit but ``max_length`` unless given.
         tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
         model_batch_size: Maximum number of rows per call of the model.

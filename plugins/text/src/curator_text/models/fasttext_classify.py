@@ -38,7 +38,7 @@ class FasttextClassify(ProcessingStage[TableBatch, TableBatch]):
         min_score: Keep only documents whose label has at least this probability.
         max_chars: Maximum number of characters of a document to look at; all unless given.
         text_column: Column with the text.
-        overwrite: Replace the columns of label and score; else one that is there is an error.
+        overwrite: Replace existing columns of label and score; otherwise they are an error.
     """
 
     model: str

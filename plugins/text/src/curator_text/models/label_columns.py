@@ -1,4 +1,4 @@
-"""What a classifier says, as columns: label, score, rounded score, the scores of all labels."""
+"""The columns of a classifier: label, score, rounded score, the scores of all labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a network over token lists: what the model stages of classification and embedding share."""
+"""Run a network over token lists: the common base of the stages for classification and embedding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GPU_TOKENS = 32_768
 
 
 class Network(Protocol):
-    """A model with whatever follows it: ids and mask in, one row of numbers per text out."""
+    """A model with its head: ids and mask in, one row of numbers per text out."""
 
     @property
     def module(self) -> torch.nn.Module:
@@ -42,7 +42,7 @@ class Network(Protocol):
 
 @dataclass
 class TokenModel(ModelStage):
-    """Base of stages that run a network over token lists; a subclass loads it and says what its numbers mean.
+    """Base of stages that run a network over token lists; a subclass loads it and interprets its numbers.
 
     Args:
         model: A folder, or an id on the hub.
@@ -76,7 +76,7 @@ class TokenModel(ModelStage):
 
     @abstractmethod
     def columns_of_numbers(self, network: Any, numbers: np.ndarray) -> dict[str, Any]:
-        """Return the columns for what the network made of some rows."""
+        """Return the columns for the network's output for some rows."""
 
     def inputs(self) -> Columns:
         return [self.tokens_column]

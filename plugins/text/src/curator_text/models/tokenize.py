@@ -19,7 +19,7 @@ __all__ = ["Tokenize"]
 
 @dataclass
 class Tokenize(ProcessingStage[TableBatch, TableBatch]):
-    """Add a list of token ids per document, cut to what a model takes, with the model's special tokens around them.
+    """Add a list of token ids per document, cut to the input length of a model, with its special tokens.
 
     The lists are Arrow lists of 32-bit integers; the length of a list is its attention mask. Runs on CPUs, apart from
     the model, so that a GPU never waits for text to be split. A null text gets a null.

@@ -1,4 +1,4 @@
-"""Drop documents that a tokenizer takes to pieces."""
+"""Drop documents with few characters per token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TokenizerFertility"]
 
-_NO_TOKENS = -1.0  # what NeMo Curator gives a document without tokens
+_NO_TOKENS = -1.0  # the score of NeMo Curator for a document without tokens
 
 
 @dataclass

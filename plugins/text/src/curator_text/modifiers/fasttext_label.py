@@ -14,7 +14,7 @@ __all__ = ["FasttextLabel"]
 
 @dataclass
 class FasttextLabel(TextModifier):
-    r"""Put a label in front of each document and the document on one line, as fastText's training wants it.
+    r"""Put a label in front of each document and the document on one line, as fastText's training expects it.
 
     This is NeMo Curator's ``FastTextLabelModifier``: newlines and ``__label__`` inside the text become spaces.
 

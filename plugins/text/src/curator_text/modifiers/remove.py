@@ -1,4 +1,4 @@
-"""Remove what is not content: marks, addresses, lines, boilerplate."""
+"""Remove marks, addresses, lines and boilerplate."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class RemoveMarkdown(TextModifier):
     ['# A bold start: https://example.org, myownname']
 
     Args:
-        links: What to keep of ``[text](url)``: the ``text``, the ``url``, or ``both``.
+        links: The part to keep of ``[text](url)``: the ``text``, the ``url``, or ``both``.
         code: Remove the fences and backticks around code; the code stays.
         nemo: Remove ``**``, ``*``, ``_`` and links just as NeMo Curator does, and nothing else.
         text_column: Column with the text.

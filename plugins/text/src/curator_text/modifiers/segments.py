@@ -31,7 +31,7 @@ class SplitDocuments(ProcessingStage[TableBatch, TableBatch]):
     {'id': [7, 7, 8], 'text': ['Hello', 'World', 'Alone'], 'segment_id': [0, 1, 0]}
 
     Args:
-        separator: What stands between segments; it is not part of them.
+        separator: Text between segments; it is not part of them.
         text_column: Column with the text.
         segment_id_column: Column for the number of a segment in its document, from 0.
     """
@@ -82,7 +82,7 @@ class JoinDocuments(ProcessingStage[TableBatch, TableBatch]):
     {'id': [7, 8], 'text': ['Hello\n\nWorld', 'Alone']}
 
     Args:
-        separator: What to put between segments.
+        separator: Text to put between segments.
         text_column: Column with the text.
         segment_id_column: Column with the number of a segment in its document.
         document_id_column: Column that is the same for the segments of a document. Unless given, a document is its

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 WHITESPACE = "".join(chr(point) for point in range(min(sys.maxunicode, 0x3001)) if chr(point).isspace())
-"""What ``str.strip`` strips. Regular expressions and polars leave the separators U+001C to U+001F out."""
+"""Characters that ``str.strip`` removes. Regular expressions and polars leave the separators U+001C to U+001F out."""
 
 
 @dataclass
@@ -114,7 +114,7 @@ def rewrite_lines(texts: pl.Series, pattern: str, rewrite: Callable[[pl.DataFram
 
     Args:
         texts: A column without nulls.
-        pattern: What to search lines for.
+        pattern: Pattern to find in lines.
         rewrite: Gets a frame with ``row`` and ``line`` (with its newline) of all lines and a mask of those that match;
             returns the new text of those.
     """
@@ -134,7 +134,7 @@ def keep_pieces(texts: pl.Series, separator: str, choose: Callable[[pl.DataFrame
 
     Args:
         texts: A column without nulls.
-        separator: What stands between pieces (lines, paragraphs).
+        separator: Text between pieces (lines, paragraphs).
         choose: Marks the pieces to keep, given a frame with ``row`` and ``piece``, in order.
     """
     rows = pl.int_range(len(texts), eager=True, dtype=pl.UInt32).alias("row")

@@ -185,7 +185,7 @@ def _hash_table(keys: NDArray[np.uint64], owners: NDArray[np.int32]) -> tuple[ND
     table, table_owners = np.zeros(size, np.uint64), np.zeros(size, np.int32)
     mask = np.uint64(size - 1)
     place = keys & mask
-    while len(keys):  # all at once: whoever finds a free slot first has it, the others go on to the next
+    while len(keys):  # in parallel: the first key at a free slot gets it, the others try the next slot
         free = np.flatnonzero(table[place] == 0)
         slots, winners = np.unique(place[free], return_index=True)
         winners = free[winners]
@@ -205,7 +205,7 @@ def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def compile_grams(stage: ProcessingStage[Any, Any], node: NodeInfo) -> None:  # noqa: ARG001 - the same for all
-    """Compile what looks up n-grams, once a machine: the ``setup_on_node`` of stages that do."""
+    """Compile the lookup of n-grams, once per machine: the ``setup_on_node`` of stages that use it."""
     from curator_text.kernels.compiling import compile_once
 
     compile_once("benchmark_grams", _use_kernels)

@@ -29,7 +29,7 @@ _SENTENCE_END = re.compile(r"[.!?]")
 
 @dataclass
 class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
-    """Cut the n-grams that documents share with benchmark sets out, with what surrounds them; the rest is kept.
+    """Cut out the n-grams that documents share with benchmark sets, with the text around them; keep the rest.
 
     As for GPT-3 (Brown et al. 2020, appendix C) and NeMo Curator's former ``TaskDecontamination``: 200 characters to
     either side go too, and on to the end of the sentence; each piece that is left becomes a row of its own; pieces of
@@ -143,7 +143,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
 
 def cut_out(text: str, spans: Iterable[tuple[int, int]], *, window: int) -> list[str]:
-    """Return what is left of a text without some spans, the characters around them and the rest of their sentences.
+    """Return the rest of a text without some spans, the characters around them and the rest of their sentences.
 
     >>> cut_out("One. Two three. Four five! Six.", [(5, 8)], window=0)
     ['One.', ' Four five! Six.']

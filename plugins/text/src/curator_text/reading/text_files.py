@@ -43,17 +43,17 @@ class ReadText(FileReader):
     """Read plain text files, plain or compressed: a document per file, per paragraph or per line.
 
     Small files are grouped into one unit of work; large ones are cut into pieces where a document is a line. Empty
-    files are empty documents, blank lines and paragraphs are none. ``_row`` is the byte at which a document begins.
+    files are empty documents; blank lines and paragraphs are skipped. ``_row`` is the byte at which a document begins.
     Text that cannot be decoded is quarantined: the file, the paragraph or the line, while the others come out.
 
     >>> [stage.name for stage in ReadText("books", per="paragraph").decompose()]
     ['text.read_text.files', 'text.read_text']
 
     Args:
-        per: What becomes a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
+        per: Unit of a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
         text_column: Column for the text.
         encoding: Encoding of the files; a byte order mark of UTF-8 is taken off.
-        errors: ``quarantine`` text that is not in that encoding, or ``replace`` what is wrong in it with U+FFFD.
+        errors: ``quarantine`` text that is not in that encoding, or ``replace`` invalid bytes with U+FFFD.
         extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
         max_file_bytes: A larger file is quarantined where a document is a file.
         max_record_bytes: A longer line or paragraph is quarantined.
@@ -144,7 +144,7 @@ class ReadText(FileReader):
     def _paragraphs(self, piece: FileSlice) -> Iterator[pa.Table]:
         from curator_text.reading.text_spans import paragraph_spans
 
-        held, held_at = b"", 0  # a paragraph that may go on in the next block, and where it begins
+        held, held_at = b"", 0  # a paragraph that may continue in the next block, and where it begins
         for block in line_blocks(piece, block_bytes=self.block_bytes, limits=self.limits):
             if held and held_at + len(held) != block.offset:  # a line that is too long was left out in between
                 yield from self._documents(held, paragraph_spans(held), piece, held_at)

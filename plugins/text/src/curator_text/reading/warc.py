@@ -126,7 +126,7 @@ class ReadWarc(FileReader):
             yield self._table(rows, piece)
 
     def _records(self, piece: FileSlice) -> Iterator[tuple[int, Any, bool]]:
-        """Yield the place of each record, the record or what is wrong there, and whether a checksum covers it."""
+        """Yield the place of each record, the record or its error, and whether a checksum covers it."""
         from curator_text.reading.warc_framing import framed_records
         from curator_text.reading.warc_members import Damage, members
 
