@@ -24,7 +24,7 @@ HEX_CHARACTERS = 32
 """Length of a 128-bit hash in hexadecimal digits."""
 
 WHITESPACE = "[\\s\x1c-\x1f]+"
-"""Runs of what ``str.isspace`` calls whitespace: Unicode's property and four separators it leaves out."""
+"""Runs of whitespace as in ``str.isspace``: Unicode's property and four separators that it leaves out."""
 
 
 @dataclass

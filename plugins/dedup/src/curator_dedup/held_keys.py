@@ -26,7 +26,7 @@ class KeyRecords:
 
     Args:
         keys: 64 bits each.
-        marks: What tells documents with the same key apart.
+        marks: Distinguish documents with the same key.
         documents: Whose key it is: its place in the batch.
         counts: How many of them each partition has.
     """

@@ -27,7 +27,7 @@ _HELD: dict[str, dict[FileSlice, list[pa.Table]]] = {}
 
 @contextmanager
 def holding(name: str) -> Iterator[None]:
-    """Hold what stages with this name read in this process, until the block ends.
+    """Hold the tables that stages with this name read in this process, until the block ends.
 
     Args:
         name: Of the corpus: the folder of its cache.
@@ -46,11 +46,11 @@ def held_tables(name: str, path: str) -> list[pa.Table]:
 
 @dataclass
 class ReadHeld(TableReader):
-    """Read a corpus, or take what an earlier pass has read.
+    """Read a corpus, or take the tables that an earlier pass has read.
 
     Args:
         file_format: The format.
-        corpus_name: What the corpus is held under, where it is.
+        corpus_name: Name under which the corpus is held, if it is.
         held_columns: Columns that are held: those that some pass needs; all, where None.
     """
 
@@ -76,7 +76,7 @@ class ReadHeld(TableReader):
             recording = report()
             bad_records = len(recording.bad_records)
             tables = list(self.read_columns(piece, self.held_columns))
-            if len(recording.bad_records) == bad_records:  # a bad record is to be told in every pass
+            if len(recording.bad_records) == bad_records:  # a bad record is reported in every pass
                 held[piece] = tables
         for table in tables:
             yield table if self.columns is None else _with_columns(table, self.columns)

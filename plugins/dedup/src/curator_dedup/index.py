@@ -19,7 +19,7 @@ class Index:
 
     Args:
         kind: Of keys: ``fuzzy`` or ``exact``.
-        parameters: What decides the keys.
+        parameters: The settings that the keys depend on.
         partitions: Into how many partitions they are sorted.
         paths: The files of the corpus.
         format: Their format.
@@ -46,7 +46,7 @@ class Index:
 
     @classmethod
     def read(cls, folder: str) -> Index:
-        """Read what was noted.
+        """Read the stored values.
 
         Raises:
             ConfigError: There is no index in the folder.
@@ -66,7 +66,7 @@ class Index:
         """Refuse to compare keys that were made in another way.
 
         Raises:
-            ConfigError: Says in what they differ.
+            ConfigError: They differ; the message names the differences.
         """
         if self.kind != kind:
             raise ConfigError(f"the index in {folder!r} is of kind {self.kind!r}, not {kind!r}")

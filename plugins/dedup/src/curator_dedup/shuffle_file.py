@@ -87,7 +87,7 @@ def partition_tasks(
     Args:
         paths: The files.
         partitions: The partitions.
-        versions: What tells one version of each file from another.
+        versions: Version of each file.
     """
     for partition in partitions:
         span = (partition, partition + 1)

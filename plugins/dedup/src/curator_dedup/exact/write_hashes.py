@@ -21,7 +21,7 @@ __all__ = ["WriteHashes"]
 
 @dataclass
 class WriteHashes(WriteKeys):
-    """Write a 128-bit hash for every value; a null has none, so that it is nobody's duplicate.
+    """Write a 128-bit hash for every value; a null has none, so it is never a duplicate.
 
     Args:
         path: Folder of the cache.
@@ -51,5 +51,5 @@ class WriteHashes(WriteKeys):
         return pa.table({name: pa.array(np.ascontiguousarray(values)) for name, values in columns.items()})
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the hashes."""
+        """Return the settings that the hashes depend on."""
         return {b"curator.exact": b'{"version": 1, "normalize": %s}' % (b"true" if self.normalize else b"false")}

@@ -19,7 +19,7 @@ _SMALL_PART_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class VerificationPlan:
-    """What to check, in parts.
+    """The pairs to check, in parts.
 
     Args:
         first: One document of each pair; pairs are sorted by part, then by it.

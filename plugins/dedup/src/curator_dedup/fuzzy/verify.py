@@ -59,7 +59,7 @@ class VerifyPairs(PartWriter[FileGroupTask]):
 
     Args:
         path: Folder of the cache; pairs go to ``verified`` in it.
-        scheme: What shingles are.
+        scheme: How documents are cut into shingles.
         threshold: Minimum Jaccard similarity of duplicates.
     """
 

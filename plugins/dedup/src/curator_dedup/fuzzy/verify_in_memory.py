@@ -33,7 +33,7 @@ def similarity_in_memory(
         first: One document of each pair; sorted, so that its shingles are made once.
         second: The other.
         texts: Where the texts are.
-        scheme: What shingles are.
+        scheme: How documents are cut into shingles.
         threads: How many threads share the pairs.
     """
     step = max(_MIN_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))

@@ -64,7 +64,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the documents that are left.
         text_column: Column with the text.
         id_column: Column with ids; file and place unless given.
@@ -81,7 +81,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_column``.
         score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: documents that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         bits: Size of a hash: 32 or 64.
         device: A torch device to make signatures on; the CPU, without torch, unless given.

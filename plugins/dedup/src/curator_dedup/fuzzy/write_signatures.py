@@ -24,7 +24,7 @@ BANDS_KEY = b"curator.bands"
 class WriteBands(WriteKeys):
     """Write the band keys of documents, and one key for the whole signature.
 
-    Documents without any shingle, null or empty, get no keys: they are nobody's duplicates.
+    Documents without any shingle, null or empty, get no keys: they are never duplicates.
 
     Args:
         path: Folder of the cache.

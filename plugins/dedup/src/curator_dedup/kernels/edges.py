@@ -11,9 +11,9 @@ from curator_dedup.kernels.compiling import inlined, kernel
 __all__ = ["candidate_edges", "linked_edges", "near_edges", "repeated"]
 
 _ALL_PAIRS = 16
-"""A bucket of so many different signatures gives all its pairs: at most 120, or 7.5 a document."""
+"""A bucket of up to this many different signatures gives all its pairs: at most 120, or 7.5 a document."""
 _NEIGHBOURS = 8
-"""In a larger bucket, a signature is paired with so many that follow it."""
+"""In a larger bucket, a signature is paired with this many that follow it."""
 
 
 @kernel

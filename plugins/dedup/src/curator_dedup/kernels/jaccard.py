@@ -118,7 +118,7 @@ def _are_equal(data: Any, begin: Any, end: Any, other_begin: Any, other_end: Any
 
 @inlined
 def _has_letter(data: Any, begin: Any, end: Any) -> Any:
-    """Return whether a document has a printable character of one byte: then it has a shingle, of whatever kind."""
+    """Return whether a document has a printable character of one byte: then it has a shingle of any kind."""
     for index in range(np.uint64(begin), np.uint64(end)):
         if _SPACE < data[index] < _DELETE:
             return True
@@ -127,7 +127,7 @@ def _has_letter(data: Any, begin: Any, end: Any) -> Any:
 
 @inlined
 def _max_shingles(size: Any, by_word: Any, skip: Any) -> Any:
-    """Return how many shingles a document of some bytes has at most, of those that are drawn: about so many."""
+    """Return the approximate maximum number of drawn shingles of a document of some bytes."""
     return (size // 2 + 1 if by_word else size) // (np.int64(skip) + 1)
 
 
@@ -150,7 +150,7 @@ def _table_size(max_count: Any) -> Any:
 
 @inlined
 def _skipped(max_count: Any) -> Any:
-    """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of so many bytes."""
+    """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of ``max_count`` bytes."""
     bits = np.uint64(0)
     while max_count >> np.int64(bits) > _MAX_SHINGLES:
         bits += np.uint64(1)

@@ -18,7 +18,7 @@ def place_names(files: Any, rows: Any, prefixes: Any, ends: Any) -> Any:
     Args:
         files: The number of each document's file.
         rows: Its place there, not negative.
-        prefixes: What names begin with, the bytes of all files one after the other.
+        prefixes: Beginnings of names, the bytes of all files one after the other.
         ends: Where those of each file begin, and where the last end.
     """
     offsets = np.zeros(len(rows) + 1, np.int32)

@@ -58,5 +58,5 @@ class WriteLineHashes(WriteKeys):
         return pa.table({name: pa.array(values) for name, values in columns.items()})
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the hashes."""
+        """Return the settings that the hashes depend on."""
         return {b"curator.lines": f"{self.unit} {self.min_bytes}".encode()}

@@ -1,4 +1,4 @@
-"""The first pass: for each batch, a file with the keys of its documents and one with what is known about each."""
+"""The first pass: for each batch, a file with the keys of its documents and one with their properties."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
     """Base of stages that write the keys of documents, sorted into partitions.
 
     A keys file has the columns ``key`` (64 bits), ``mark`` and ``document`` (its place in the batch). A documents file
-    has for every document its file and place there, ``size`` in bytes, and ``id`` and ``score`` where asked for.
+    has for every document its file and place there, ``size`` in bytes, and optionally ``id`` and ``score``.
 
     Args:
         path: Folder of the cache.
@@ -65,7 +65,7 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
 
     @abstractmethod
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the keys, to be kept with them."""
+        """Return the settings that the keys depend on, to be kept with them."""
 
     def sizes_of(self, batch: TableBatch) -> Any:
         """Return the bytes of every document."""

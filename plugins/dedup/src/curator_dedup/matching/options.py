@@ -1,4 +1,4 @@
-"""What every deduplication is told about its corpus, as one value."""
+"""The common options of all deduplications, as one value."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["IN_MEMORY_BYTES", "MatchingOptions", "OutputMode"]
 
 OutputMode = Literal["remove", "tag"]
 IN_MEMORY_BYTES = 512 << 20
-"""A corpus of so many bytes is held in memory between passes, unless told otherwise."""
+"""Default size up to which a corpus is held in memory between passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingOptions:
-    """A corpus, where things go, and what becomes of duplicates.
+    """A corpus, the output folders, and the treatment of duplicates.
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the documents that are left.
         content_column: Column that is compared.
         id_column: Column with ids; file and place unless given.
@@ -31,7 +31,7 @@ class MatchingOptions:
         keep: Which document of a cluster is kept.
         score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: documents that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
         in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.

@@ -1,4 +1,4 @@
-"""What the duplicates of a corpus look like: how large the clusters are, how similar, with examples."""
+"""An overview of the duplicates of a corpus: sizes of clusters, similarities, and examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exact and fuzzy deduplication have in common: keys, pairs that share one, clusters, a decision, removal."""
+"""The base of exact and fuzzy deduplication: keys, pairs with equal keys, clusters, a decision, removal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _PARTITION_BYTES = 64 << 20
 _MIN_PARTITIONS = 4
 """So that threads share the work also where one partition would do."""
 _DOCUMENT_BYTES = 500
-"""What a document is taken to have, to choose a number of partitions."""
+"""Assumed size of a document, to choose a number of partitions."""
 
 
 class MatchingWorkflow(Workflow):
@@ -67,7 +67,7 @@ class MatchingWorkflow(Workflow):
 
     Args:
         name: Name in reports.
-        options: What it is told about its corpus.
+        options: The common options.
     """
 
     kind: ClassVar[str]
@@ -97,7 +97,7 @@ class MatchingWorkflow(Workflow):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Return what decides the keys: those of corpora that are compared must agree in it."""
+        """Return the settings that the keys depend on; they must be equal for corpora that are compared."""
 
     @abstractmethod
     def key_writer(self, partitions: int) -> WriteKeys:
@@ -156,7 +156,7 @@ class MatchingWorkflow(Workflow):
         check_own_output([*reading, *(self.corpus.writing(path, name=name) for path, name in folders)])
 
     def summary(self, steps: WorkflowResult) -> Any:
-        """Return what the steps came to."""
+        """Return the result of the steps."""
         return DeduplicationResult.of(steps)
 
     def plan_steps(self) -> Sequence[WorkflowStep]:
@@ -283,7 +283,7 @@ class MatchingWorkflow(Workflow):
         return {"pairs": len(pairs), "files": [path]}
 
     def found_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
-        """Yield the pairs that share a key; those of two documents of earlier corpora are nobody's business."""
+        """Yield the pairs that share a key, without pairs of two documents of earlier corpora."""
         start = self.start
         for path in pair_files(results["pairs"]):
             table = read_columns(path)
@@ -308,7 +308,7 @@ class MatchingWorkflow(Workflow):
     def write_decisions(
         self, documents: int, clusters: Clusters, similarity: NDArray[np.float64] | None
     ) -> dict[str, Any]:
-        """Write what was decided, and an overview of it.
+        """Write the decisions, and an overview of them.
 
         Args:
             documents: Documents of this corpus.
@@ -370,6 +370,6 @@ def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[n
     highest = np.zeros(len(members))
     for first, second, similarity in pairs:
         for numbers in (first, second):
-            places, found = places_of(members, numbers)  # without documents of earlier corpora that stand for no other
+            places, found = places_of(members, numbers)  # without documents of earlier corpora that represent no other
             np.maximum.at(highest, found, np.asarray(similarity)[places])
     return highest

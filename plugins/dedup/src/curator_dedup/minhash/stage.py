@@ -1,4 +1,4 @@
-"""Add MinHash signatures to rows, for whoever wants to compare them in a way of their own."""
+"""Add MinHash signatures to rows, for comparisons outside of the workflows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     Args:
         text_column: Column with the text.
         output_column: Column to add.
-        unit: What shingles are made of: characters, or words.
+        unit: Unit of shingles: characters, or words.
         words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
             ``thai`` first.
         ngrams: How many of them make a shingle.
@@ -62,7 +62,7 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _ = self.scheme  # impossible parameters are refused at once
+        _ = self.scheme  # refuse impossible parameters early
 
     @property
     def scheme(self) -> MinhashScheme:

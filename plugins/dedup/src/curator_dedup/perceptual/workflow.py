@@ -32,7 +32,7 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the rows that are left.
         hash_column: Column with 64-bit hashes: numbers, or 16 hexadecimal digits.
         id_column: Column with ids; file and place unless given.
@@ -41,7 +41,7 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
         keep: Which row of a cluster is kept: the first of the input, or the best by ``score_column``.
         score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all rows with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a row there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: rows that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
         in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.

@@ -62,7 +62,7 @@ class WritePieces(WriteKeys):
         return pa.array(np.zeros(batch.num_rows, np.int64))
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the pieces."""
+        """Return the settings that the pieces depend on."""
         return {b"curator.perceptual": str(self.max_distance).encode()}
 
 

@@ -30,7 +30,7 @@ def earlier_partner(vectors: torch.Tensor, min_similarity: float) -> tuple[torch
         for first in range(0, end, _TILE):
             last = min(end, first + _TILE)
             products = rows @ vectors[first:last].T
-            if last > begin:  # the tile on the diagonal: only what comes before a vector counts
+            if last > begin:  # the tile on the diagonal: only earlier vectors count
                 products = products.tril(begin - first - 1).masked_fill_(
                     torch.ones_like(products, dtype=torch.bool).triu(begin - first), -2.0
                 )

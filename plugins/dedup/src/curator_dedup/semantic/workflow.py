@@ -37,7 +37,7 @@ _PARTITION_BYTES = 128 << 20
 
 
 class SemanticDeduplicationWorkflow(MatchingWorkflow):
-    """Keep one of all rows whose embeddings are nearly the same, whatever they are embeddings of.
+    """Keep one of all rows whose embeddings are nearly the same, in any modality.
 
     The method is SemDeDup (Abbas et al. 2023): embeddings are clustered by k-means, and within each cluster a row is
     removed when one that is preferred to it is at a cosine distance of at most ``eps``.
@@ -47,7 +47,7 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other.
+        cache_path: Folder for intermediate files of the steps.
         output_path: Folder for the rows that are left.
         embedding_column: Column with embeddings: lists of numbers.
         id_column: Column with ids; file and place unless given.

@@ -1,4 +1,4 @@
-"""The first pass: what is known about each row, and a sample of the vectors to find clusters in."""
+"""The first pass: properties of each row, and a sample of the vectors to find clusters in."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WriteSample(WriteKeys):
     name = "dedup.write_sample"
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
-        """Return vectors that were drawn, in the place of keys."""
+        """Return sampled vectors instead of keys."""
         vectors, is_there = unit_vectors(batch, self.content_column)
         chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.fraction))
         width = vectors.shape[1]
