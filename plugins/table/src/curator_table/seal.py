@@ -89,7 +89,7 @@ class SealingFile(io.RawIOBase):
         return self._position
 
     def begin_footer(self) -> None:
-        """Hold back what is written from now on: it ends in the footer."""
+        """Hold back all further writes, which end with the footer."""
         self._footer = bytearray()
 
     def finish(self) -> None:

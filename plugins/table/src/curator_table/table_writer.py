@@ -33,7 +33,7 @@ class TableWriter(FileWriter):
         columns: Columns to write, in this order; all, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
         max_file_bytes: Write a batch that is larger than this in memory to several files. A batch is about as large as
-            the reader's ``block_bytes``, less what filters dropped; raise that one for larger files.
+            the reader's ``block_bytes``, less dropped rows; raise that one for larger files.
     """
 
     columns: list[str] | None = field(default=None, kw_only=True)
@@ -69,7 +69,7 @@ class TableWriter(FileWriter):
         return format_named(self.format).write(table, path, **self.write_options())
 
     def write_options(self) -> dict[str, Any]:
-        """Return what the format's writing function is to be told besides."""
+        """Return further arguments of the format's writing function."""
         return {}
 
     def finish(self, run: FinishedRun) -> None:  # noqa: ARG002 - the same after any run

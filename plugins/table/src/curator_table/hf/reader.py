@@ -78,7 +78,7 @@ class ListHfFiles(ListFiles):
 class ReadHf(TableReader):
     """Read Hugging Face datasets from disk, without the ``datasets`` package.
 
-    Takes what ``save_to_disk`` writes (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
+    Reads the output of ``save_to_disk`` (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
     repositories of Parquet, JSON Lines, CSV or Arrow files as they come from the hub. Splits are told by what the
     dataset declares, else by the words in names of files and folders that ``datasets`` knows.
 

@@ -36,7 +36,7 @@ MAX_NESTING = 64
 """Deepest nesting of a JSON record. Arrow, Parquet and polars recurse over types; none is safe at thousands."""
 
 CELL_BYTES = 9
-"""What a place for a value takes, filled or not: a number or an offset, and whether it is null."""
+"""Bytes of a place for a value, filled or not: a number or an offset, and whether it is null."""
 
 _INT64 = range(-(2**63), 2**63)
 

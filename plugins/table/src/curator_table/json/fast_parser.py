@@ -1,4 +1,4 @@
-"""Parse a block of JSON lines with Arrow, and decline whenever its result might differ from what the text says.
+"""Parse a block of JSON lines with Arrow, and decline if its result might differ from the text.
 
 Arrow's parser is the fastest of those compared in ``benchmarks/io.py`` and runs without the GIL, but it accepts things
 it should not and guesses things it should not: two objects on a line, objects across lines, ``NaN``, invalid UTF-8,
@@ -36,7 +36,7 @@ _SAFE_BRACKETS = 8192  # Arrow recurses over nested values: 10,000 levels were s
 class FastParser:
     """Parse blocks of one file.
 
-    Arrow makes a column for whatever key it meets, and memory for it in every row. So the columns and their types are
+    Arrow makes a column for any key it meets, and memory for it in every row. So the columns and their types are
     learned from some records of the block; where others turn up, all records are counted before Arrow may add columns.
 
     Args:
@@ -154,7 +154,7 @@ def _read(block: bytes, schema: pa.Schema | None = None) -> pa.Table:
 
 
 def _max_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
-    """Return what the places for values can take at most, filled or not."""
+    """Return the maximum bytes of the places for values, filled or not."""
     in_lists = any(_has_objects_in_lists(field.type) for field in schema)
     return count_fields(schema.types) * (block.count(b"{") if in_lists else len(lines)) * CELL_BYTES
 
@@ -165,7 +165,7 @@ def _is_shallow(block: bytes, lines: LineIndex) -> bool:
         line = block[lines.starts[index] : lines.ends[index]]
         if line.count(b"[") + line.count(b"{") > _SAFE_BRACKETS:
             try:
-                orjson.loads(line)  # has a limit of its own, well below what is dangerous
+                orjson.loads(line)  # has its own limit, well below dangerous depths
             except orjson.JSONDecodeError:
                 return False
     return True
@@ -176,7 +176,7 @@ def _is_faithful(column: Any) -> bool:
 
 
 def _array_is_faithful(array: Any, levels: int) -> bool:
-    """Whether the numbers are what the text said, and the nesting is within bounds."""
+    """Whether the numbers equal those of the text, and the nesting is within bounds."""
     kind = array.type
     if pa.types.is_floating(kind):
         # NaN and infinity are no JSON; large values may have been integers that were rounded.

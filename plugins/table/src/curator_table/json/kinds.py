@@ -1,6 +1,6 @@
 """Find the types of columns from decoded JSON records: count the kinds of their values, then choose.
 
-Counts add up in any order, so the look at one file and the look at another give the same types whichever came first.
+Counts add up in any order, so the types do not depend on the order of the files.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Kinds:
 
 
 def count_kinds(values: Sequence[Any], *, max_fields: int) -> Kinds:
-    """Count the kinds of decoded values; null is none.
+    """Count the kinds of decoded values, without nulls.
 
     Args:
         values: As a JSON parser gives them.
-        max_fields: Maximum number of fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are counted separately, and one more.
     """
     by_type = Counter(map(type, values))
     del by_type[type(None)]
@@ -92,7 +92,7 @@ def merge_kinds(first: Kinds, second: Kinds, *, max_fields: int) -> Kinds:
     Args:
         first: Counts of some values.
         second: Counts of others.
-        max_fields: Maximum number of fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are counted separately, and one more.
     """
     fields = {
         name: merge_kinds(kinds, second.fields[name], max_fields=max_fields) if name in second.fields else kinds

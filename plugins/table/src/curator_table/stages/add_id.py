@@ -1,4 +1,4 @@
-"""Give every row an id that says where it came from and never changes."""
+"""Give every row an id made of its origin, which never changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AddId"]
 class AddId(ProcessingStage[TableBatch, TableBatch]):
     """Add an id made of the file that a row was read from and its place there.
 
-    The same file under the same name gives the same ids in every run, however it is cut and whoever processes it. NeMo
+    The same file under the same name gives the same ids in every run, with any splitting and on any worker. NeMo
     Curator's ``AddId`` numbers the rows of a task instead, so its ids change with the size of batches.
 
     >>> from curator_core import TableBatch
@@ -35,7 +35,7 @@ class AddId(ProcessingStage[TableBatch, TableBatch]):
         id_prefix: Text to begin every id with.
         columns: Columns that tell rows apart: whole numbers are written as they are, text as a hash of 16 digits.
             After ``text.split_documents``, add ``segment_id`` to them.
-        overwrite: Replace a column of that name; else one that is there is an error.
+        overwrite: Replace an existing column of that name; otherwise it is an error.
     """
 
     id_column: str = "id"

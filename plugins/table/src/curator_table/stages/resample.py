@@ -25,7 +25,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     """Repeat each row as often as the weight of its bucket says; a fraction is a chance.
 
     A weight of 3 makes three rows of each, 0.2 keeps one in five, 1.5 makes one or two. Which rows is decided by a hash
-    of what each row is, so it is the same whatever the batches, workers or order of stages.
+    of the identity of each row, so it does not depend on batches, workers or the order of stages.
 
     >>> from curator_core import TableBatch
     >>> batch = TableBatch(data={"id": [1, 2], "bucket": ["high", "low"]})
@@ -33,7 +33,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     {'id': [1, 1, 1], 'bucket': ['high', 'high', 'high'], 'copy': [0, 1, 2]}
 
     Args:
-        weights: For each value of the column, how many rows to make of one.
+        weights: For each value of the column, the number of copies of a row.
         column: Column with the bucket.
         default: Weight of other values, and of null.
         seed: Another seed gives another, independent choice.
@@ -85,7 +85,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
 
 def copies_of(weights: pl.Series, keys: pl.Series) -> pl.Series:
-    """Return how many copies to make of each row: the whole part of its weight, and one more with the rest as chance.
+    """Return the number of copies of each row: the whole part of its weight, and one more with the rest as chance.
 
     >>> copies_of(pl.Series([0.0, 2.0, 0.5]), pl.Series([0, 0, 2**62], dtype=pl.UInt64)).to_list()
     [0, 2, 1]

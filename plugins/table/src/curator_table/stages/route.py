@@ -35,7 +35,7 @@ _MAX_NAME_CHARS = 150
 class WriteRouted(FileWriter):
     """Write each value's rows to a folder of its own: one output for each bucket, language or source.
 
-    A pipeline is a straight line; this is how it comes to several outputs. Files are named after their task and appear
+    A pipeline is a straight line; this stage gives it several outputs. Files are named after their task and appear
     whole or not at all, as those of the other writers do; ``bucket: high`` goes to ``PATH/high/part-….jsonl``. What a
     folder's name cannot hold is written as in URLs (``a/b`` is ``a%2Fb``), null as ``(null)``.
 
@@ -49,8 +49,7 @@ class WriteRouted(FileWriter):
         columns: Columns to write, in this order; all, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
         compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``; for JSON Lines.
-        max_values: Maximum number of values in one batch. More make an error: each is a file, and millions of files
-            help nobody.
+        max_values: Maximum number of values in one batch. More are an error, because each becomes a file.
     """
 
     column: str = "bucket"

@@ -1,4 +1,4 @@
-"""Keep a fraction of the rows, chosen by what each row is and not by where it happens to be processed."""
+"""Keep a fraction of the rows, chosen by the identity of each row, not by the place of its processing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEY_SPACE = 2.0**64
 class Sample(Filter):
     """Keep a fraction of the rows.
 
-    A row is chosen by a hash of its identity, so the same rows are kept whatever the batches, workers or order of
+    A row is chosen by a hash of its identity, so the same rows are kept for any batches, workers or order of
     stages, and a sample of 10 % holds every row of the sample of 1 % with the same seed.
 
     >>> from curator_core import TableBatch
@@ -59,7 +59,7 @@ class Sample(Filter):
 
 
 def row_keys(batch: TableBatch, seed: int, id_column: str | None = None) -> pl.Series:
-    """Return a 64-bit number for every row that depends on what the row is, and on the seed, alone.
+    """Return a 64-bit number for every row that depends only on the identity of the row and on the seed.
 
     Args:
         batch: The rows.

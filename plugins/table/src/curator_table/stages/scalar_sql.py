@@ -181,7 +181,7 @@ def _unreadable(text: str, position: int) -> str:
 
 
 class _Grammar:
-    """Walk over the tokens, accept operands with operators between them, and write down what was accepted.
+    """Walk over the tokens, accept operands with operators between them, and record the accepted tokens.
 
     Which operator binds first is left to polars: the walk only has to know that there is nothing else.
     """
@@ -215,7 +215,7 @@ class _Grammar:
             pass
 
     def _operator(self) -> bool:
-        """Accept an operator and what follows it; return whether there was one."""
+        """Accept an operator and its operand; return whether there was one."""
         word = self._next.lower
         if word not in (*_OPERATORS, *_WORD_OPERATORS, "::", "[", "not", "in", "is"):
             return False

@@ -22,7 +22,7 @@ _SHUFFLE_SALT, _PARTITION_SALT = 0x5A0F, 0x9A27
 
 @dataclass
 class Shuffle(ProcessingStage[TableBatch, TableBatch]):
-    """Shuffle the rows of each batch, by a hash of what each row is.
+    """Shuffle the rows of each batch, by a hash of the identity of each row.
 
     Rows move within their batch only (``block_bytes`` of the reader): a pipeline never holds more. For an order that is
     random over the whole corpus, take two passes: ``table.partition`` gives each row a random number, by which
@@ -55,7 +55,7 @@ class Shuffle(ProcessingStage[TableBatch, TableBatch]):
 
 @dataclass
 class Partition(ProcessingStage[TableBatch, TableBatch]):
-    """Give each row the number of a random partition, by a hash of what the row is: the first pass of a shuffle.
+    """Give each row the number of a random partition, by a hash of its identity: the first pass of a shuffle.
 
     >>> from curator_core import TableBatch
     >>> batch = TableBatch(data={"id": [1, 2, 3, 4, 5, 6]})

@@ -21,7 +21,7 @@ __all__ = ["Statistics"]
 Measure = Literal["bytes", "chars", "words", "lines"]
 _OTHER = "(other)"
 _WORD = r"[^\s\x1c-\x1f]+"
-"""What :meth:`str.split` finds."""
+"""Words as of :meth:`str.split`."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         path: Folder or URL for the statistics; created where missing.
-        measures: What to measure of the text.
+        measures: Measures of the text.
         columns: Columns of numbers.
         expressions: For each name an SQL expression over the columns of a row, as in ``table.where``, that gives a
             number, e.g. ``{"title_fraction": "length(title) / length(text)"}``.

@@ -24,7 +24,7 @@ _USTAR = b"ustar\x0000"
 
 
 class TarHeader(NamedTuple):  # made in a third of the time of a frozen dataclass, once a member
-    """What a header says."""
+    """The fields of a header."""
 
     name: bytes
     """Path of the member."""

@@ -74,7 +74,7 @@ class ListTars(ListFiles):
             return None
         piece = FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)
         try:
-            # What is wrong with the archive is reported by who reads it.
+            # Errors in the archive are reported by the reading stage.
             with Recording().active(), open_archive(piece, Limits()) as archive:
                 members = walk_members(archive, entry.path, TarLimits())
                 return sample_edges(members, file_bytes=entry.size_bytes, block_bytes=self.block_bytes)
@@ -111,9 +111,9 @@ class TarReader(FileReader):
     verify: bool = field(default=True, kw_only=True)
 
     media: ClassVar[tuple[str, ...]] = ()
-    """Extensions of what samples are about, in lower case and without a dot."""
+    """Extensions of the media files of samples, in lower case and without a dot."""
     noun: ClassVar[str] = "media file"
-    """What that is, for messages."""
+    """Name of these media files in messages."""
     extensions = tuple(f".tar{outer}" for outer in ("", *COMPRESSED_EXTENSIONS))
 
     def listing(self) -> ListTars:

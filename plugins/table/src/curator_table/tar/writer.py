@@ -149,7 +149,7 @@ class TarWriter(FileWriter):
         return [each or self.default_extension for each in found]
 
     def _members(self, task: TableBatch) -> dict[str, str]:
-        """Return the extensions of columns that become members: as given, or what the readers make columns of."""
+        """Return the extensions of columns that become members: as given, or those that readers make columns of."""
         if self.members is not None:
             return self.members
         kinds = {each.name: each.type for each in task.data.schema}
