@@ -114,7 +114,7 @@ def test_neither_torch_nor_the_detectors_package_is_imported():
 
 
 def test_limits_that_cannot_be_meant():
-    for wrong in ({"threshold": 1.5}, {"max_segment_s": 0.01}):
+    for wrong in ({"threshold": 1.5}, {"min_speech_fraction": 30}, {"max_segment_s": 0.01}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             Vad(**wrong)
 

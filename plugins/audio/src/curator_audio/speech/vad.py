@@ -99,7 +99,12 @@ class Vad(ModelStage, Filter):
         check_allowed_locations(self.name, self.allowed_locations)
         check_channel(self.name, self.channel)
         if not 0 < self.threshold < 1:
-            raise ConfigError(f"{self.name}: threshold={self.threshold} is not a probability between 0 and 1")
+            raise ConfigError(f"{self.name}: threshold must be between 0 and 1, got {self.threshold}")
+        if not 0 <= self.min_speech_fraction <= 1:
+            raise ConfigError(
+                f"{self.name}: min_speech_fraction must be between 0 and 1, got {self.min_speech_fraction}",
+                fix="write 25 % as 0.25",
+            )
         if self.max_segment_s is not None and self.max_segment_s < max(2 * WINDOW_S, self.min_segment_s):
             raise ConfigError(f"{self.name}: max_segment_s={self.max_segment_s} is too short")
         if self.task_s <= 0:
