@@ -1,8 +1,8 @@
 """Measure the values that rows refer to, and cut tables by their size once every row holds its values.
 
-A dictionary, a run, a view or a list view says which value a row has without holding it: a text of a megabyte takes a
-few bytes more for every row that has it. What Arrow calls the size of such a column says nothing about what it takes
-when a stage decodes it or a writer writes it.
+In a dictionary, a run, a view or a list view, rows refer to values: a text of a megabyte takes only a few bytes more
+for every row that has it. Arrow's size of such a column says nothing about its size once a stage decodes it or a writer
+writes it.
 """
 
 from __future__ import annotations

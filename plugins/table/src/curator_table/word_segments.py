@@ -1,8 +1,7 @@
 """Words of scripts that are written without spaces: Chinese, Japanese and Thai.
 
-Runs of such a script get a space between their words, so that whatever splits text at whitespace finds them. All other
-text stays as it is, apart from a space between it and a run. ``docs/text.md`` has the figures by which the segmenters
-were chosen.
+Runs of such a script get spaces between their words, so that splitting at whitespace finds them. Other text stays as it
+is, except for a space between it and a run. ``docs/text.md`` compares the segmenters.
 """
 
 from __future__ import annotations

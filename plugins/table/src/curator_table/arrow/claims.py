@@ -148,7 +148,7 @@ def _claimed(batch: _Table, file: Any, body: int, *, is_compressed: bool) -> int
     rows = batch.integer(_BATCH_ROWS, "q")
     if rows < 0 or any(number < 0 for pair in (*nodes, *buffers) for number in pair):
         raise struct.error("a length or offset is negative")
-    # A slot of a column without buffers (nulls, runs) takes a byte in whatever is made of it, at the very least.
+    # A slot of a column without buffers (nulls, runs) takes at least one byte in its decoded form.
     claimed = rows * ROW_BYTES + sum(length for length, _ in nodes)
     if not is_compressed:
         return claimed + sum(length for _, length in buffers)

@@ -130,9 +130,9 @@ def choose_type(kinds: Kinds) -> pa.DataType:
 def choose_columns(records: Kinds, *, max_columns: int) -> dict[str, pa.DataType]:
     """Return the types of the columns of records, of the first ``max_columns`` of them.
 
-    Objects that never have a field, which Parquet cannot store, objects with so many keys that there would be more
-    columns than that, nested fields included, and objects in lists that have few of many keys, are dictionaries rather
-    than records: their column keeps JSON text.
+    Three kinds of objects are treated as dictionaries, not records, and their column keeps JSON text: objects without
+    any field, which Parquet cannot store; objects with keys for more columns than that, nested fields included; and
+    objects in lists that each have few of many keys.
     """
     names = list(records.fields)[:max_columns]
     room = max_columns - len(names)

@@ -36,8 +36,8 @@ class WriteRouted(FileWriter):
     """Write each value's rows to a folder of its own: one output for each bucket, language or source.
 
     A pipeline is a straight line; this stage gives it several outputs. Files are named after their task and appear
-    whole or not at all, as those of the other writers do; ``bucket: high`` goes to ``PATH/high/part-….jsonl``. What a
-    folder's name cannot hold is written as in URLs (``a/b`` is ``a%2Fb``), null as ``(null)``.
+    whole or not at all, as those of the other writers do; ``bucket: high`` goes to ``PATH/high/part-….jsonl``.
+    Characters that a folder's name cannot have are escaped as in URLs (``a/b`` is ``a%2Fb``); null is ``(null)``.
 
     >>> WriteRouted("out", column="bucket").folder("high quality")
     'out/high quality'
