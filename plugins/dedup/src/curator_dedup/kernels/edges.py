@@ -21,7 +21,7 @@ def candidate_edges(keys: Any, marks: Any, documents: Any) -> Any:
     """Return pairs of documents that share a key, the smaller number first.
 
     Documents with the same key and mark have the same signature and share all their keys. They are linked one to the
-    next only under the key of the whole signature (which has but one mark); under the others, the first stands for all.
+    next only under the key of the whole signature (which has but one mark); under the others, the first represents all.
 
     Args:
         keys: Sorted.
@@ -113,7 +113,7 @@ def repeated(keys: Any) -> Any:
 def near_edges(keys: Any, marks: Any, documents: Any, max_distance: Any) -> Any:
     """Return pairs of documents with the same key whose marks differ in at most ``max_distance`` bits, and in how many.
 
-    Documents with the same mark are linked one to the next, and the first stands for all.
+    Documents with the same mark are linked one to the next, and the first represents all.
 
     Args:
         keys: Sorted.

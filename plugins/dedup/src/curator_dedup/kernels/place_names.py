@@ -13,7 +13,7 @@ __all__ = ["place_names"]
 
 @kernel
 def place_names(files: Any, rows: Any, prefixes: Any, ends: Any) -> Any:
-    """Return the bytes and the offsets of the names of some documents: what stands for the file, then the place.
+    """Return the bytes and the offsets of the names of some documents: the prefix of the file, then the place.
 
     Args:
         files: The number of each document's file.

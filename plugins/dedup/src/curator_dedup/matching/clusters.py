@@ -20,7 +20,7 @@ KeepRule = Literal["first", "longest", "best"]
 
 @dataclass(frozen=True)
 class Clusters:
-    """All documents that have duplicates; of a corpus that is only compared with, those that stand for others.
+    """All documents that have duplicates; of a corpus that is only compared with, those that represent others.
 
     Args:
         members: Their numbers, sorted.

@@ -75,8 +75,8 @@ def _width(array: Any, embedding_column: str) -> int:
 def drawn(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     """Return a random number from 0 to 1 for each vector, which depends on the vector and the seed alone.
 
-    What is chosen by it is the same whatever files the rows are in, and in which order: the files of an earlier step
-    have names that depend on the folder that it read.
+    A choice by these numbers does not depend on the files of the rows or their order: the names of files of an earlier
+    step depend on the folder that it read.
     """
     weights = np.random.Generator(np.random.PCG64(seed)).integers(1 << 63, size=vectors.shape[1], dtype=np.uint64)
     mixed = np.empty(len(vectors), np.uint64)
