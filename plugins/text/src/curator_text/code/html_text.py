@@ -1,7 +1,7 @@
 """How much of an HTML page is text, by Python's own parser.
 
-What counts is what ``BeautifulSoup(page, "html.parser").get_text()`` returns once scripts and styles are removed, which
-is how NeMo Curator measures it; no tree is built for it.
+Text is the result of ``BeautifulSoup(page, "html.parser").get_text()`` without scripts and styles, as NeMo Curator
+measures it; no tree is built for it.
 """
 
 from __future__ import annotations

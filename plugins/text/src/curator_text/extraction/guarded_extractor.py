@@ -41,7 +41,7 @@ _MAX_IDLE_DEATHS = 3
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Why there is no text for a page.
+    """The failure to extract the text of a page.
 
     Args:
         message: Description of the failure.
@@ -87,7 +87,7 @@ class GuardedExtractor:
             pass
 
     def extract(self, pages: pa.Array) -> tuple[pa.Array, dict[int, Blame]]:
-        """Return the text of each page, and why there is none by its number.
+        """Return the text of each page, and the failures by page number.
 
         Args:
             pages: Large text, or large binary whose charset is to be found; no nulls.
@@ -161,7 +161,7 @@ class _Process:
             raise StageError(f"the process that extracts text cannot be started: {reason}")
 
     def ask(self, pages: pa.Array) -> tuple[pa.Array, dict[str, str]] | None:
-        """Return texts, and by number why there is none; None if the process has died."""
+        """Return texts, and failures by page number; None if the process has died."""
         self._progress[:] = LENGTH.pack(IDLE)
         answer = None
         with suppress(BrokenPipeError):

@@ -124,7 +124,7 @@ def html_values(batch: TableBatch, name: str) -> pa.Array:
 def _extract_pages(
     extractor: GuardedExtractor, pages: pa.Array, *, max_html_bytes: int
 ) -> tuple[pa.Array, dict[int, Blame]]:
-    """Return the text of each page, null for a null, and why there is none by the number of the page."""
+    """Return the text of each page, null for a null, and the failures by page number."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

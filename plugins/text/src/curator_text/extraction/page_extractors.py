@@ -17,7 +17,7 @@ __all__ = ["Backend", "ExtractionSettings", "check_packages", "make_extractor"]
 
 Backend = Literal["resiliparse", "trafilatura", "justext"]
 
-# What browsers show apart from what is beside it, though nothing in the text says so.
+# Elements that browsers separate from their neighbours, though nothing in the text shows it.
 _SHOWN_APART = "td|th|caption|summary|legend|option|optgroup|button|textarea|dialog|menu|search"
 # White space before a tag keeps them apart already. The two letters that each name begins with are for speed: most tags
 # are none of these.

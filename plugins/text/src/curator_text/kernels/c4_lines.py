@@ -1,7 +1,7 @@
 """Edit and judge the lines of documents by the rules of C4.
 
-Lines that pass the rules about their form are copied, without citations, one behind the other. What they say is looked
-at in the copy, so that it is found even where a citation stood in the middle of it.
+Lines that pass the rules about their form are copied, without citations, one behind the other. Phrases are searched in
+the copy, so that they are found even if a citation interrupted them.
 """
 
 from __future__ import annotations

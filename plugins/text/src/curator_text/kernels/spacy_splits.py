@@ -1,6 +1,6 @@
 """Split a run of characters into words as spaCy's English tokenizer does.
 
-What it cuts off the front and the end of a run, where it cuts inside, and what it leaves whole are the rules of spaCy
+The rules for cutting at the front, at the end and inside of a run, and for leaving it whole, are those of spaCy
 3.8 (``lang/punctuation.py``, ``lang/en/punctuation.py``, ``tokenizer.pyx``), written as look-ups of the kinds of
 characters (:mod:`curator_text.kernels.characters`) and of a table of exceptions. One thing is simpler here: where
 pieces next to each other make up an exception, they are always joined to it, however the exception itself would be cut.

@@ -1,7 +1,7 @@
 """Metrics come in groups, each computed in one pass over the text. Filters that use the same group share the pass.
 
-Neighbouring filters that ask for the same group share it, and the rows that one of them dropped are not measured by the
-groups behind it (see :mod:`curator_core.authoring.derived`).
+Rows that one filter has dropped are not measured by the groups of later filters (see
+:mod:`curator_core.authoring.derived`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class MetricGroup:
     Args:
         name: Unique name, with all parameters that change the values (the way words are split, say).
         measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
-            ``rows`` of what it is given.
+            the ``rows`` of its argument.
         compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
-        words: A way to split text of a script without spaces (:data:`~curator_table.SEGMENTED`): what is
-            measured then is the text with spaces between its words. Any other leaves the text as it is.
+        words: A way to split text of a script without spaces (:data:`~curator_table.SEGMENTED`): the
+            text is then measured with spaces between its words. Any other leaves the text as it is.
     """
 
     name: str

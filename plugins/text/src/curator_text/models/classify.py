@@ -28,11 +28,11 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     other options of this stage: ``Classify(...).with_(resources=Resources(gpus=0.25))``. A CPU worker uses as many
     threads as ``resources`` gives it CPUs. See ``text.embed`` for how rows are put into batches.
 
-    Runs every sequence classifier of transformers, and NVIDIA's DeBERTa classifiers, whose weights are laid out in
-    their own way. A model with several exclusive labels gives the most probable one; one with independent labels
+    Runs every sequence classifier of transformers, and NVIDIA's DeBERTa classifiers, whose weights have a
+    layout of their own. A model with several exclusive labels gives the most probable one; one with independent labels
     (``multi_label_classification``) too, each with a probability of its own; one with a single output is a regression
-    and gives its raw number as the score, with a label only where there is a ``threshold``. A ``preset`` fills in what
-    is known about a published classifier; give ``model`` as well to use a copy on disk. A null text gets nulls.
+    and gives its raw number as the score, with a label only where there is a ``threshold``. A ``preset`` sets the
+    parameters of a published classifier; give ``model`` as well to use a copy on disk. A null text gets nulls.
 
     >>> Classify(preset="fineweb_edu", min_score=2.5).outputs()
     ['fineweb_edu_label', 'fineweb_edu_score', 'fineweb_edu_int_score']
@@ -47,7 +47,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
             another.
         int_column: Column for a regression's score rounded to a whole number from 0 to 5.
         scores_column: Column for the numbers of all labels, a struct; none unless given.
-        head: What is made of the model's outputs: ``softmax``, ``sigmoid``, ``regression``; what the model's files say
+        head: Function of the model's outputs: ``softmax``, ``sigmoid``, ``regression``; that of the model's files
             unless given.
         threshold: Score from which a regression says ``high_quality``, and below which ``low_quality``.
         keep: Keep only documents with one of these labels.

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 URL = r"(?i:(?:https?|s?ftps?)://|www\.)[^\s\x1c-\x1f]+"
-"""What begins like an address, up to the next whitespace, as NeMo Curator's ``UrlRemover`` sees it; of FTP, too."""
+"""An address up to the next whitespace, as of NeMo Curator's ``UrlRemover``, and of FTP, too."""
 
 
 @dataclass

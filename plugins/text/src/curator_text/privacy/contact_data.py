@@ -154,7 +154,7 @@ def _is_announced(text: str, begin: int) -> bool:
 
 
 def _is_inside_a_word(text: str, begin: int, end: int) -> bool:
-    """Tell whether the run goes on as a product number, a version, an amount or a hash."""
+    """Tell whether the run continues as a product number, a version, an amount or a hash."""
     before, after = text[begin - 1 : begin], text[end : end + 1]
     if before and (before.isalnum() or before in "_#$€£=&%@~\\^<"):
         return True

@@ -46,8 +46,8 @@ class Decontaminate(Filter):
         min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
         min_matches: How many n-grams have to match to drop a document.
         min_fraction: Smallest fraction of a document's n-grams that has to match to drop it.
-        counts: Folder that ``text.count_contamination`` has written for the whole corpus. What matches more than
-            ``max_matches`` documents is a common phrase and no longer counts.
+        counts: Folder that ``text.count_contamination`` has written for the whole corpus. N-grams in more than
+            ``max_matches`` documents are common phrases and do not count.
         max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.
         text_column: Column with the text.
     """

@@ -46,9 +46,9 @@ _DEFAULT_KINDS: tuple[PiiKind, ...] = ("api_key", "login", "email", "iban", "cre
 class RedactPii(ProcessingStage[TableBatch, TableBatch]):
     """Replace e-mail and IP addresses, telephone, card and account numbers, API keys and logins of web addresses.
 
-    What has a checksum is checked (IBAN, credit cards), what has a known form must have it, and what only looks like
-    digits must be announced ("Tel."), so that versions, ISBNs, dates and hashes stay. Everything else in a document
-    stays byte for byte. Names and postal addresses are not looked for: that takes a model.
+    Checksums are verified (IBAN, credit cards), known formats are required, and plain digits need a word such as "Tel."
+    before them, so that versions, ISBNs, dates and hashes stay. Everything else in a document stays byte for byte.
+    Names and postal addresses are not detected: that takes a model.
 
     A search over the whole column finds the few lines that can hold a kind; only those are looked at in Python.
 

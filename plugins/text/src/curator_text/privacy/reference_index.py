@@ -41,7 +41,7 @@ class GramIndex:
         keys: A hash table of open addressing; zero is a free slot.
         owners: For each slot, the number of the benchmark.
         sizes: Words of the n-grams, ascending; the first size is looked up first.
-        bits: A filter of the beginnings: what it does not know begins no n-gram.
+        bits: A filter of the beginnings: a hash that is not in it begins no n-gram.
     """
 
     names: list[str]

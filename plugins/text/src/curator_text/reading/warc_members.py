@@ -39,7 +39,7 @@ class Member:
     Args:
         offset: Where it begins in the file.
         size: Its bytes in the file.
-        stream: Its content, to be read before the next member is asked for.
+        stream: Its content, to be read before the next member is requested.
     """
 
     offset: int
