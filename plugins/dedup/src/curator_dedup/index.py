@@ -60,6 +60,8 @@ class Index:
             ) from error
         if content.pop("version", None) != _VERSION:
             raise DataError("the index was made by another version of curator", source=folder, fix="make it again")
+        if "content_field" in content:  # an index may be older than the name of today
+            content["content_column"] = content.pop("content_field")
         return cls(**content)
 
     def check(self, kind: str, parameters: dict[str, Any], *, folder: str) -> None:
