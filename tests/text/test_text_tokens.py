@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from curator_core import LocalExecutor, Pipeline
+from curator_core import LocalExecutor, Pipeline, make_stage
 from curator_core.authoring.stage import WorkerInfo
 from curator_core.values.errors import ConfigError, PipelineError, StageError
 from curator_text import AddTokenCount, DocumentBatch, TokenCount, Tokenize, TokenizerFertility
@@ -151,3 +151,7 @@ def test_a_file_that_is_no_tokenizer_is_reported(tmp_path):
         ready(AddTokenCount(str(tmp_path)))
     with pytest.raises(StageError, match="leaves no room beside the 2 special tokens"):
         ready(Tokenize(str(tokenizer_file()), max_length=2))
+
+
+def test_the_former_name_of_the_annotator_stays_good():
+    assert make_stage("text.count_tokens", tokenizer="x").name == "text.add_token_count"
