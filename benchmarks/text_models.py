@@ -106,7 +106,7 @@ def compare(stage, bare, model, documents: DocumentBatch, rounds: int) -> dict[s
     for each in (tokenize, part):
         each.setup(None)
     tokenized = tokenize.process(documents)
-    tokens = tokenized.data[part.tokens_field]
+    tokens = tokenized.data[part.tokens_column]
     batches = bare_batches(tokens)
     warm = tokenized.with_data(tokenized.data.slice(0, 64))
     part.process_batch([warm])

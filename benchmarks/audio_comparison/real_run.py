@@ -58,7 +58,7 @@ def _manifest_of(path: Path, prompts: list[Prompt]) -> Path:
 
 def _kept_by_vad(manifest: Path) -> dict[str, Any]:
     """Count what the detector keeps of each kind, with all its defaults."""
-    stages = [ReadManifest(str(manifest)), Vad(bytes_field=None)]
+    stages = [ReadManifest(str(manifest)), Vad(bytes_column=None)]
     kept = {row["uri"] for batch in Pipeline(stages=stages).run(LocalExecutor()) for row in batch.data.to_pylist()}
     everything = Pipeline(stages=stages[:1]).run(LocalExecutor())
     counts: dict[str, list[int]] = {}
@@ -72,8 +72,8 @@ def _kept_by_vad(manifest: Path) -> dict[str, Any]:
         "vad keeps of speech prompts": f"{counts['speech'][0]} of {counts['speech'][1]}",
         "vad drops of prompts without speech": f"{_dropped(counts['other prompt'])}",
         "vad drops of generated sounds": f"{_dropped(counts['generated'])}",
-        "vad, share of speech kept": round(counts["speech"][0] / counts["speech"][1], 4),
-        "vad, share of the rest dropped": round(1 - other[0] / other[1], 4),
+        "vad, fraction of speech kept": round(counts["speech"][0] / counts["speech"][1], 4),
+        "vad, fraction of the rest dropped": round(1 - other[0] / other[1], 4),
     }
 
 
@@ -114,7 +114,7 @@ def _heard(manifest: Path) -> dict[str, Any]:
     """Return the word error rate of PocketSphinx, over all words and by what the filter would keep."""
     stages = [
         ReadManifest(str(manifest)),
-        Asr(backend="pocketsphinx", bytes_field=None),
+        Asr(backend="pocketsphinx", bytes_column=None),
         WerFilter(max_wer=0.5).with_(tag=True),
     ]
     rows = [row for batch in Pipeline(stages=stages).run(LocalExecutor()) for row in batch.data.to_pylist()]

@@ -53,7 +53,7 @@ def main() -> int:
     )
     parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}, or none")
     parser.add_argument("--documents", type=int, default=10_000_000, help="documents of the case scale")
-    parser.add_argument("--share", type=float, help="size of all other cases, 1 for the whole")
+    parser.add_argument("--fraction", type=float, help="size of all other cases as a fraction of the whole")
     parser.add_argument(
         "--corpus",
         default="descriptions",
@@ -77,18 +77,18 @@ def main() -> int:
 def measure(args: argparse.Namespace, chosen: list[str], folder: Path) -> dict[str, Any]:
     """Run the cases asked for and compute ratios."""
     peers = [] if args.peers == "none" else args.peers.split(",")
-    share = args.share or (_QUICK if args.quick else 1.0)
+    fraction = args.fraction or (_QUICK if args.quick else 1.0)
     cases: dict[str, Any] = {}
     if {"signatures", "memory", "files", "peers", "recall", "scale"}.intersection(chosen):
         corpora = Path(os.environ.get("CURATOR_BENCHMARKS_CORPORA") or cache_folder() / "corpora")
         pool = sentences(corpora, is_builtin=args.corpus == "builtin")
         for name in SIZES:
-            cases |= _texts(chosen, peers, name, folder, pool, share)
+            cases |= _texts(chosen, peers, name, folder, pool, fraction)
     if "exact" in chosen:
-        cases["exact"] = ours("exact", str(int(5_000_000 * share)))
+        cases["exact"] = ours("exact", str(int(5_000_000 * fraction)))
     if "semantic" in chosen:
-        vectors, clusters = str(folder / "vectors.npy"), str(max(20, int(1000 * share)))
-        cases["semantic"] = ours("semantic", str(int(200_000 * share)), "384", clusters, vectors)
+        vectors, clusters = str(folder / "vectors.npy"), str(max(20, int(1000 * fraction)))
+        cases["semantic"] = ours("semantic", str(int(200_000 * fraction)), "384", clusters, vectors)
         if peers:
             cases["semantic scikit-learn"] = theirs(
                 SCIKIT_LEARN, "semantic_peer.py", vectors, clusters, "0.01", cores=2
@@ -102,12 +102,12 @@ def measure(args: argparse.Namespace, chosen: list[str], folder: Path) -> dict[s
 
 
 def _texts(
-    chosen: list[str], peers: list[str], name: str, folder: Path, pool: list[str], share: float
+    chosen: list[str], peers: list[str], name: str, folder: Path, pool: list[str], fraction: float
 ) -> dict[str, Any]:
     """Measure what there is to measure on documents of one size."""
 
     def corpus(engine: str) -> str:
-        return _corpus(folder, pool, name, _MEGABYTES[engine] * share)
+        return _corpus(folder, pool, name, _MEGABYTES[engine] * fraction)
 
     cases: dict[str, Any] = {}
     for case, label, arguments, cores in _OURS:

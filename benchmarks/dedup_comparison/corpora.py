@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 if TYPE_CHECKING:
     from pathlib import Path
 
-DUPLICATE_SHARE = 0.15
+DUPLICATE_FRACTION = 0.15
 SIZES = {"short": 500, "web": 4000}
 """Bytes of a document, about."""
 
@@ -50,7 +50,7 @@ def write_corpus(path: Path, pool: list[str], *, size_bytes: int, document_bytes
     texts: list[str] = []
     total = 0
     while total < size_bytes:
-        if texts and draw.random() < DUPLICATE_SHARE:
+        if texts and draw.random() < DUPLICATE_FRACTION:
             words = draw.choice(texts).split()
             for _ in range(draw.choice((0, 1, 2, 5, len(words) // 4))):
                 words[draw.randrange(len(words))] = draw.choice(pool).split()[0]

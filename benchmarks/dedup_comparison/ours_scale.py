@@ -105,7 +105,7 @@ def semantic(rows, width, clusters, vectors_path):
         workflow = SemanticDeduplicationWorkflow(
             f"{folder}/in",
             f"{folder}/cache",
-            id_field="id",
+            id_column="id",
             n_clusters=int(clusters),
             eps=0.01,
             perform_removal=False,

@@ -62,7 +62,7 @@ def files(corpus, ngrams, bands, rows, threshold, threads, held):
                 source,
                 f"{folder}/cache",
                 f"{folder}/out",
-                id_field="id",
+                id_column="id",
                 word_ngrams=int(ngrams),
                 num_bands=int(bands),
                 minhashes_per_band=int(rows),

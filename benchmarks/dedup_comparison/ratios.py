@@ -17,7 +17,7 @@ from text_comparison.targets import Target
 from dedup_comparison.corpora import SIZES
 from dedup_comparison.environments import PEERS
 
-_LEAST = {"datatrove": 40.0, "rensa": 5.0, "daft": 3.0}
+_MIN_RATIOS = {"datatrove": 40.0, "rensa": 5.0, "daft": 3.0}
 
 
 def ratios(cases: dict[str, Any]) -> dict[str, float]:
@@ -32,7 +32,7 @@ def ratios(cases: dict[str, Any]) -> dict[str, float]:
         found["exact, ours / polars unique, both from file"] = exact["polars_from_file_seconds"] / exact["seconds"]
         found["exact, peak MB"] = exact["peak_mb"]
     if "seconds" in semantic:
-        found["semantic, share of planted duplicates found"] = semantic["found"] / semantic["planted"]
+        found["semantic, fraction of planted duplicates found"] = semantic["found"] / semantic["planted"]
         peer = cases.get("semantic scikit-learn", {})
         if "seconds" in peer:
             found["semantic, ours / scikit-learn and numpy"] = peer["seconds"] / semantic["seconds"]
@@ -79,16 +79,16 @@ TARGETS = (
         Target(f"{boundary} {size}, ours verified / {peer}", least)
         for boundary in ("memory", "files")
         for size in SIZES
-        for peer, least in _LEAST.items()
+        for peer, least in _MIN_RATIOS.items()
     ),
     *(Target(f"files {size}, 2 cores / 1", 1.7) for size in SIZES),
-    *(Target(f"recall {size}, mean deviation from theory", most=2.0) for size in SIZES),
-    *(Target(f"recall {size}, removed without a partner", most=0.0) for size in SIZES),
+    *(Target(f"recall {size}, mean deviation from theory", max_value=2.0) for size in SIZES),
+    *(Target(f"recall {size}, removed without a partner", max_value=0.0) for size in SIZES),
     Target("exact, ours / polars unique, both in memory", 1.0),
     Target("exact, from file, ours / polars unique in memory", 1.0),
     Target("semantic, ours / scikit-learn and numpy", 1.0),
-    Target("semantic, share of planted duplicates found", 1.0),
-    Target("scale, peak MB", most=3_000.0),
+    Target("semantic, fraction of planted duplicates found", 1.0),
+    Target("scale, peak MB", max_value=3_000.0),
 )
 
 

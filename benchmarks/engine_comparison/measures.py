@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine_comparison.workload import Item
 
 SETTLED = 0.97
-"""Share of the ideal from which on a pipeline counts as settled."""
+"""Fraction of the ideal from which on a pipeline counts as settled."""
 SETTLING_S = 10.0
 """Seconds after the first output before the steady throughput is taken."""
 _DRAIN = 0.95  # the last tasks of a run leave workers idle; throughput is taken up to here

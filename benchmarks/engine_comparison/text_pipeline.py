@@ -24,7 +24,7 @@ def text_stages(folder: Path, *, may_fuse: bool) -> list[ProcessingStage[Any, An
         Normalize(),
         *(WordCount(min_words=words).with_(name=f"at least {words} words") for words in (1, 2, 3, 4)),
         *(MeanWordLength(min_length=length).with_(name=f"mean over {length}") for length in (1.0, 1.5, 2.0)),
-        *(NonAlphaNumeric(max_share=share).with_(name=f"symbols under {share}") for share in (0.9, 0.8, 0.7)),
+        *(NonAlphaNumeric(max_fraction=limit).with_(name=f"symbols under {limit}") for limit in (0.9, 0.8, 0.7)),
         WriteJsonl(str(folder / "out")),
     ]
     return stages if may_fuse else [stage.with_(fuse=False) for stage in stages]

@@ -96,7 +96,7 @@ def _recall(folder: Path, copies: dict[str, str]) -> dict[str, Any]:
     hashed = pl.read_parquet(folder / "hashed" / "*.parquet")
     hashes = dict(hashed.select("key", "phash").rows())
     workflow = PerceptualDeduplicationWorkflow(
-        str(folder / "hashed"), cache_path=str(folder / "cache"), output_path=str(folder / "unique"), id_field="key"
+        str(folder / "hashed"), cache_path=str(folder / "cache"), output_path=str(folder / "unique"), id_column="key"
     )
     result = workflow.run(LocalExecutor())
     duplicates = pl.read_parquet(result.duplicates_path)

@@ -75,7 +75,7 @@ def measure(corpora: dict[str, tuple[Path, int]], peers: Sequence[str], rounds: 
                             corpus=str(path),
                             documents=documents,
                             warm=number == 0 and not contestant.peer,
-                            least_cpu_s=0.0 if contestant.peer else 0.3,
+                            min_cpu_s=0.0 if contestant.peer else 0.3,
                         )
                         _keep_best(figures.setdefault(f"{corpus}, {mode}", {}), contestant.name, answer)
     return figures

@@ -19,7 +19,7 @@ def text(report: dict[str, Any]) -> str:
 
 
 def _target(name: str, each: dict[str, Any]) -> str:
-    wanted = f"at least {each['least']:g}" if "least" in each else f"at most {each['most']:g}"
+    wanted = f"at least {each['min_value']:g}" if "min_value" in each else f"at most {each['max_value']:g}"
     return f"  {'met ' if each['is_met'] else 'MISS'} {name:100} {each['found']:8.2f} ({wanted})"
 
 

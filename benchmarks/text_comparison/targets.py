@@ -12,26 +12,27 @@ class Target:
 
     Args:
         ratio: Its name in the report.
-        least: At least so much.
-        most: At most so much.
+        min_value: At least so much.
+        max_value: At most so much.
     """
 
     ratio: str
-    least: float | None = None
-    most: float | None = None
+    min_value: float | None = None
+    max_value: float | None = None
 
     def is_met(self, value: float) -> bool:
-        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+        is_enough = self.min_value is None or value >= self.min_value
+        return is_enough and (self.max_value is None or value <= self.max_value)
 
 
-def _kernel(ours: str, peer: str, least: float) -> list[Target]:
+def _kernel(ours: str, peer: str, min_value: float) -> list[Target]:
     cases = [f"{corpus}, {mode}" for corpus in ("short", "web") for mode in ("dropping", "all")]
-    return [Target(f"kernel, {case}: {ours} / {peer}", least) for case in cases]
+    return [Target(f"kernel, {case}: {ours} / {peer}", min_value) for case in cases]
 
 
-def _whole(ours: str, least: float, *, started: float | None = None) -> list[Target]:
+def _whole(ours: str, min_value: float, *, started: float | None = None) -> list[Target]:
     peer = "NeMo Curator, Ray Data"
-    found = [Target(f"end to end, ten filters: mb_per_s, {ours} / {peer}", least)]
+    found = [Target(f"end to end, ten filters: mb_per_s, {ours} / {peer}", min_value)]
     if started:
         found.append(Target(f"end to end, ten filters: mb_per_s_started, {ours} / {peer}", started))
     return found
@@ -52,9 +53,9 @@ TARGETS = (
     *_whole("ours, streaming", 8.0, started=15.0),
     *_over_datatrove("whitespace words", "whitespace words"),
     *_over_datatrove("spaCy-like words", "spaCy words"),
-    Target("start, later process: CPU seconds", most=1.0),
-    Target("memory, local, 2 threads: ten times the input / once", most=1.25),
-    Target("memory, streaming: ten times the input / once", most=1.25),
+    Target("start, later process: CPU seconds", max_value=1.0),
+    Target("memory, local, 2 threads: ten times the input / once", max_value=1.25),
+    Target("memory, streaming: ten times the input / once", max_value=1.25),
 )
 
 
@@ -62,7 +63,7 @@ def check(ratios: dict[str, float]) -> dict[str, Any]:
     """Return what is wanted, what was found and whether that will do, of every line that was measured."""
     return {
         target.ratio: {
-            **({"least": target.least} if target.least is not None else {"most": target.most}),
+            **({"min_value": target.min_value} if target.min_value is not None else {"max_value": target.max_value}),
             "found": ratios[target.ratio],
             "is_met": target.is_met(ratios[target.ratio]),
         }

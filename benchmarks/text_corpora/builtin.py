@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from text_corpora.corpus import Corpus
 
 _COMMON = ("the", "be", "to", "of", "and", "that", "have", "with")
-_COMMON_SHARE = 0.3
+_COMMON_FRACTION = 0.3
 _DOCUMENTS = 400
 
 
@@ -52,5 +52,5 @@ def _text(number: int, draw: random.Random) -> str:
 
 def _sentence(draw: random.Random) -> str:
     words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(1, 10))) for _ in range(draw.randint(4, 14))]
-    words = [draw.choice(_COMMON) if draw.random() < _COMMON_SHARE else word for word in words]
+    words = [draw.choice(_COMMON) if draw.random() < _COMMON_FRACTION else word for word in words]
     return " ".join(words).capitalize() + "."

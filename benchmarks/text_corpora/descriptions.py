@@ -58,8 +58,8 @@ LANGUAGES = {
     "zh_TW": "zh",
 }
 PER_LANGUAGE = 1_500
-_SHORTEST = 100  # characters; shorter ones carry little but names
-_MOST_ENGLISH = 0.2  # share of a translation's characters in paragraphs that stand in the English text as well
+_MIN_CHARS = 100  # characters; shorter ones carry little but names
+_MAX_ENGLISH_FRACTION = 0.2  # of a translation's characters in paragraphs that stand in the English text as well
 
 
 def short_documents(folder: Path) -> Corpus:
@@ -97,13 +97,14 @@ def multilingual_documents(folder: Path) -> Corpus:
             len(rows), _size(rows), dict.fromkeys((f"Translation-{name}" for name in indices), archive.release())
         )
 
-    recipe = f"translated package descriptions, {PER_LANGUAGE} a language, {_SHORTEST} characters, {_MOST_ENGLISH}; 2"
+    limits = f"{_MIN_CHARS} characters, {_MAX_ENGLISH_FRACTION}"
+    recipe = f"translated package descriptions, {PER_LANGUAGE} a language, {limits}; 2"
     return kept(folder, "multilingual.parquet", recipe, build)
 
 
 def _is_translated(text: str, name: str, english: set[str]) -> bool:
     left = sum(len(paragraph) for paragraph in text.split("\n") if paragraph in english)
-    return len(text) >= _SHORTEST and (name == "en" or left <= _MOST_ENGLISH * len(text))
+    return len(text) >= _MIN_CHARS and (name == "en" or left <= _MAX_ENGLISH_FRACTION * len(text))
 
 
 def _descriptions(index: Path, language: str) -> Iterator[tuple[str, str]]:

@@ -64,7 +64,7 @@ PACKAGES = (
     "xorg-docs",
     "zsh-doc",
 )
-LONGEST_PAGE = 1_000_000
+MAX_PAGE_CHARS = 1_000_000
 TEXT_BYTES = (2_000, 20_000)
 _PER_PACKAGE = 1_000  # no manual makes up most of the corpus
 _OTHER_LANGUAGE = re.compile(r"[./](?!en\b)[a-z]{2}([_-][A-Za-z]{2,4})?(\.html?(\.\w+)?$|/)|\.html\.(?!en\b)[a-z]{2}\b")
@@ -124,7 +124,7 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     step = max(1, -(-len(names) // _PER_PACKAGE))
     for name in list(names)[::step]:
         data = names[name].read_bytes()
-        if len(data) <= LONGEST_PAGE and not name.endswith(".gz"):
+        if len(data) <= MAX_PAGE_CHARS and not name.endswith(".gz"):
             yield name, data.decode("utf-8", errors="replace")
 
 

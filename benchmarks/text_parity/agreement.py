@@ -22,7 +22,8 @@ class Agreement:
         documents: How many there are.
         same_decision: How many are kept by both or dropped by both.
         same_reason: How many have the same outcome in every respect that was compared.
-        least: Share of ``same_reason`` (or of ``same_decision``, where reasons are not compared) that is asked for.
+        min_fraction: Smallest acceptable fraction of ``same_reason`` (or of ``same_decision``, where reasons are not
+            compared).
         is_by_reason: Whether reasons count.
         differences: How many documents differ in which way.
         examples: Some of their ids, by way.
@@ -34,23 +35,23 @@ class Agreement:
     documents: int
     same_decision: int
     same_reason: int
-    least: float
+    min_fraction: float
     is_by_reason: bool = True
     differences: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
     left_out: int = 0
 
     @property
-    def share(self) -> float:
-        """Share of documents that agree."""
+    def fraction(self) -> float:
+        """Fraction of documents that agree."""
         return (self.same_reason if self.is_by_reason else self.same_decision) / max(self.documents, 1)
 
     @property
     def is_enough(self) -> bool:
-        return self.share >= self.least
+        return self.fraction >= self.min_fraction
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "share": round(self.share, 6), "is_enough": self.is_enough}
+        return {**asdict(self), "fraction": round(self.fraction, 6), "is_enough": self.is_enough}
 
 
 def compare(
@@ -58,14 +59,14 @@ def compare(
     ids: Sequence[str],
     outcomes: tuple[Sequence[str | None], Sequence[str | None]],
     *,
-    least: float,
+    min_fraction: float,
     by_reason: bool = True,
     why: Sequence[str] | None = None,
     left_out: int = 0,
 ) -> Agreement:
     """Compare ours with theirs.
 
-    >>> found = compare(("f", "c"), ["1", "2"], ([None, "short"], [None, "long"]), least=1.0)
+    >>> found = compare(("f", "c"), ["1", "2"], ([None, "short"], [None, "long"]), min_fraction=1.0)
     >>> found.same_decision, found.same_reason, found.differences, found.is_enough
     (2, 1, {'ours short, theirs long': 1}, False)
 
@@ -73,7 +74,7 @@ def compare(
         names: Of the filter and the corpus.
         ids: Of the documents.
         outcomes: Our and their reason to drop each document; None where it is kept.
-        least: Share that is asked for.
+        min_fraction: Smallest acceptable fraction.
         by_reason: Whether reasons count, or only whether a document is kept.
         why: What may explain a difference, for every document; added to the way in which it differs.
         left_out: How many documents are not compared.
@@ -94,7 +95,7 @@ def compare(
         documents=len(ids),
         same_decision=same_decision,
         same_reason=same_reason,
-        least=least,
+        min_fraction=min_fraction,
         is_by_reason=by_reason,
         differences=dict(ways.most_common()),
         examples=examples,

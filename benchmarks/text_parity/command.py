@@ -50,7 +50,7 @@ def _compared(parts: Sequence[str]) -> Iterator[Agreement]:
     folder = cache_folder() / "corpora"
     prose = [web_length_documents(folder), short_documents(folder)]
     if "datatrove" in parts:
-        for words in datatrove.LEAST:
+        for words in datatrove.MIN_FRACTION:
             for corpus in prose:
                 yield from datatrove.quality(corpus, words)
     if "nemo" in parts:
@@ -63,6 +63,6 @@ def _compared(parts: Sequence[str]) -> Iterator[Agreement]:
 def _line(each: Agreement) -> str:
     mark = "ok  " if each.is_enough else "MISS"
     left_out = f", {each.left_out} left out" if each.left_out else ""
-    figures = f"{each.share:10.4%} of {each.documents:6} (at least {each.least:.0%}{left_out})"
+    figures = f"{each.fraction:10.4%} of {each.documents:6} (at least {each.min_fraction:.0%}{left_out})"
     ways: Any = "; ".join(f"{count} x {way}" for way, count in list(each.differences.items())[:4])
     return f"{mark} {each.corpus:6} {each.filter_name:36} {figures} {ways}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from text_parity.agreement import Agreement
 
-LEAST = {"whitespace": 1.0, "spacy_like": 0.99}
+MIN_FRACTION = {"whitespace": 1.0, "spacy_like": 0.99}
 """With the same words, everything is the same. spaCy's words are followed closely, not exactly."""
 _THEIRS = {"whitespace": "whitespace", "spacy_like": "spacy"}
 
@@ -38,7 +38,7 @@ def quality(corpus: Corpus, words: str) -> Iterator[Agreement]:
             (f"{name}, {words}", corpus.name),
             [ids[number] for number in asked],
             ([ours[number] for number in asked], [yours[number] for number in asked]),
-            least=LEAST[words],
+            min_fraction=MIN_FRACTION[words],
             by_reason=words == "whitespace",
             left_out=len(yours) - len(asked),
         )
@@ -56,4 +56,4 @@ def _texts_left(corpus: str, words: str, mine: pl.DataFrame, theirs: pl.DataFram
         }
     ).drop_nulls()
     outcomes = ([None] * both.height, [None if same else "another text" for same in both["ours"] == both["theirs"]])
-    return compare((f"c4_quality text, {words}", corpus), both["id"].to_list(), outcomes, least=1.0)
+    return compare((f"c4_quality text, {words}", corpus), both["id"].to_list(), outcomes, min_fraction=1.0)

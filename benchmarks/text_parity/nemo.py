@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from text_parity.agreement import Agreement
 
 _SAME_SCORE = 1e-9
-LEAST = 1.0
+MIN_FRACTION = 1.0
 
 
 def prose(corpus: Corpus) -> Iterator[Agreement]:
@@ -75,4 +75,6 @@ def _compared(name: str, corpus: str, mine: pl.DataFrame, theirs: pl.DataFrame) 
     kept = [None if keep else "dropped" for keep in frame["keep"]]
     ours = [None if reason is None else "dropped" for reason in frame["ours"]]
     left_out = theirs.height - frame.height
-    return compare((name, corpus), frame["id"].to_list(), (ours, kept), least=LEAST, why=why, left_out=left_out)
+    return compare(
+        (name, corpus), frame["id"].to_list(), (ours, kept), min_fraction=MIN_FRACTION, why=why, left_out=left_out
+    )

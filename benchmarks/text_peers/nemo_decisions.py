@@ -69,11 +69,11 @@ def _bounds(text: str, n: int) -> tuple[float | None, float | None]:
         return None, None
     counts = Counter(zip(*[words[start:] for start in range(n)], strict=False))
     most = max(counts.values())
-    shares = [_share(text, " ".join(ngram)) for ngram, count in counts.items() if count == most]
-    return min(shares), max(shares)
+    fractions = [_fraction(text, " ".join(ngram)) for ngram, count in counts.items() if count == most]
+    return min(fractions), max(fractions)
 
 
-def _share(text: str, ngram: str) -> float:
+def _fraction(text: str, ngram: str) -> float:
     return (len(text) - len(text.replace(ngram, ""))) / len(text)
 
 

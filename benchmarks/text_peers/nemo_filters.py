@@ -10,7 +10,7 @@ from nemo_curator.stages.text.filters.heuristic.repetition import repetition  # 
 
 TOP_NGRAMS = {2: 0.2, 3: 0.18, 4: 0.16}
 DUPLICATE_NGRAMS = {5: 0.15, 6: 0.14, 7: 0.13, 8: 0.12, 9: 0.11, 10: 0.10}
-"""Shares by length, of Gopher (Rae et al. 2021, table A1), as in NeMo Curator's recipe for English."""
+"""Fractions by length, of Gopher (Rae et al. 2021, table A1), as in NeMo Curator's recipe for English."""
 
 
 def english_filters() -> dict[str, Any]:
@@ -38,12 +38,12 @@ def english_filters() -> dict[str, Any]:
         "repeated_lines_by_char": repetition.RepeatedLinesByCharFilter(),
         "repeated_paragraphs_by_char": repetition.RepeatedParagraphsByCharFilter(),
         **{
-            f"repeating_top_ngrams_{n}": repetition.RepeatingTopNGramsFilter(n, share)
-            for n, share in TOP_NGRAMS.items()
+            f"repeating_top_ngrams_{n}": repetition.RepeatingTopNGramsFilter(n, fraction)
+            for n, fraction in TOP_NGRAMS.items()
         },
         **{
-            f"repeating_duplicate_ngrams_{n}": repetition.RepeatingDuplicateNGramsFilter(n, share)
-            for n, share in DUPLICATE_NGRAMS.items()
+            f"repeating_duplicate_ngrams_{n}": repetition.RepeatingDuplicateNGramsFilter(n, fraction)
+            for n, fraction in DUPLICATE_NGRAMS.items()
         },
     }
 

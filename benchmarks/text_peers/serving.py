@@ -21,7 +21,7 @@ def serve(cases: dict[str, Callable[..., int]]) -> None:
 
     A question is ``{"case": name, "corpus": path, "documents": limit}``. A case is given the texts and returns
     how many documents it kept; it is called once before it is timed where the question says ``"warm": true``, and
-    again and again until ``least_cpu_s`` are spent.
+    again and again until ``min_cpu_s`` are spent.
     Whatever a case prints goes to stderr.
     """
     with os.fdopen(os.dup(1), "w") as answers:
@@ -38,7 +38,7 @@ def _answer(cases: dict[str, Callable[..., int]], question: dict[str, Any]) -> d
         if question.get("warm"):
             case(texts)
         begun, calls, cpu_s = time.process_time(), 0, 0.0
-        while not calls or cpu_s < question.get("least_cpu_s", 0.0):
+        while not calls or cpu_s < question.get("min_cpu_s", 0.0):
             kept = case(texts)
             calls += 1
             cpu_s = time.process_time() - begun

@@ -22,7 +22,7 @@ SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 SYSTEM_TEXTS = Path("/usr/share")
 
 LICENCE_NAMES = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*", "AUTHORS*")
-SHORTEST_DOCUMENT_CHARS = 80
+MIN_DOCUMENT_CHARS = 80
 
 Definition: TypeAlias = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -40,7 +40,7 @@ class Document:
 def all_documents() -> Iterator[Document]:
     """Yield every document of this machine, the rare kinds first, always in the same order."""
     for found in (language_manual(), licences(), readmes(), docstrings_and_comments()):
-        yield from (document for document in found if len(document.text) >= SHORTEST_DOCUMENT_CHARS)
+        yield from (document for document in found if len(document.text) >= MIN_DOCUMENT_CHARS)
 
 
 def language_manual() -> Iterator[Document]:

@@ -43,7 +43,7 @@ def test_models_transcribe(folders, kind):
 
 def test_the_text_of_a_ctc_model_is_the_most_probable_label_of_each_frame(folders):
     folder = folders["ctc without masks"]
-    _, (row,) = run(Asr(folder, transcript_field="heard"), batch_of(encoded(SOUNDS[0], subtype="FLOAT")))
+    _, (row,) = run(Asr(folder, transcript_column="heard"), batch_of(encoded(SOUNDS[0], subtype="FLOAT")))
     model = transformers.AutoModelForCTC.from_pretrained(folder).eval()
     features = transformers.AutoFeatureExtractor.from_pretrained(folder)
     inputs = features(SOUNDS[0][:, 0], sampling_rate=16_000, return_tensors="pt")
@@ -58,23 +58,23 @@ def test_long_recordings_are_heard_in_parts(folders):
     _, (whole,) = run(Asr(folders["ctc"]), batch_of(encoded(long)))
     _, (parts,) = run(Asr(folders["ctc"], chunk_s=0.5), batch_of(encoded(long)))
     assert len(parts["transcript"]) >= len(whole["transcript"]) * 0.8
-    pieces = split_quietly(long[:, 0], longest=8_000, rate=16_000)
+    pieces = split_quietly(long[:, 0], max_samples=8_000, rate=16_000)
     texts = [row["transcript"] for row in run(Asr(folders["ctc"]), *[batch_of(encoded(p)) for p in pieces])[1]]
     assert parts["transcript"] == " ".join(filter(None, texts))
 
 
 @given(st.integers(0, 5_000), st.integers(1, 1_500), st.sampled_from([100, 8_000, 16_000]))
-def test_parts_are_the_whole(count, longest, rate):
+def test_parts_are_the_whole(count, max_samples, rate):
     samples = np.arange(count, dtype=np.float32) % 97
-    parts = split_quietly(samples, longest=longest, rate=rate)
+    parts = split_quietly(samples, max_samples=max_samples, rate=rate)
     assert np.array_equal(np.concatenate(parts), samples)
-    assert all(0 < len(part) <= longest for part in parts[: len(parts) if count else 0])
+    assert all(0 < len(part) <= max_samples for part in parts[: len(parts) if count else 0])
 
 
 def test_cuts_are_quiet():
     talk = tone(3)[:, 0].copy()
     talk[14_000:15_000] = 0
-    first, *_ = split_quietly(talk, longest=16_000, rate=16_000)
+    first, *_ = split_quietly(talk, max_samples=16_000, rate=16_000)
     assert 14_000 < len(first) < 15_000
 
 

@@ -158,7 +158,7 @@ def test_resample():
 
 def test_resample_keeps_channels_and_width_if_asked():
     batch = batch_of(encoded(tone(0.5, 8_000, 3), 8_000, subtype="PCM_24"), field="audio", duration_s=[99.0])
-    stage = Resample(12_000, mono=False, subtype="PCM_24", bytes_field="audio")
+    stage = Resample(12_000, mono=False, subtype="PCM_24", bytes_column="audio")
     row = stage.process(batch).data.to_pylist()[0]
     with soundfile.SoundFile(io.BytesIO(row["audio"])) as sound:
         assert (sound.samplerate, sound.channels, sound.format, sound.subtype) == (12_000, 3, "FLAC", "PCM_24")
@@ -172,7 +172,7 @@ def test_resample_by_reference(tmp_path):
     batch = batch_of(
         None, None, uri=[str(path)] * 2, _source=[str(path)] * 2, offset_s=[None, 0.5], duration_s=[2.0, 1.0]
     )
-    out = Resample(8_000, bytes_field=None).process(batch).data.to_pylist()
+    out = Resample(8_000, bytes_column=None).process(batch).data.to_pylist()
     assert [len(decoded(row["bytes"])[0]) for row in out] == [16_000, 8_000]
 
 
@@ -211,11 +211,11 @@ def test_silence_filter_drops_what_is_silent_or_quiet():
     half = np.concatenate([np.zeros((8_000, 1), np.float32), tone(0.5)])
     quiet = tone(1, level=0.01)
     batch = batch_of(*map(encoded, (tone(1), half, quiet, np.zeros((16_000, 1)), np.zeros((0, 1)))), None)
-    stage = SilenceFilter(max_silence_share=0.6, min_level_dbfs=-30)
+    stage = SilenceFilter(max_silence_fraction=0.6, min_level_dbfs=-30)
     result = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
     rows = result[0].data.to_pylist()
     assert [row["_source"] for row in rows] == ["0.bin", "1.bin"]
-    assert [row["silence_share"] for row in rows] == pytest.approx([0.0, 0.5])
+    assert [row["silence_fraction"] for row in rows] == pytest.approx([0.0, 0.5])
     assert rows[0]["level_dbfs"] == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=0.1)
     assert result.stats["audio.silence_filter"].dropped == {"too_silent": 1, "too_quiet": 1, "missing_value": 2}
 

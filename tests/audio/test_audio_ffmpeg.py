@@ -287,5 +287,5 @@ def test_speech_is_found_and_cut_out(tmp_path):
     for row in rows:
         start, end = (round(row[name] * 16_000) for name in ("segment_start_s", "segment_end_s"))
         assert np.abs(decoded(row["bytes"])[0][:, 0] - whole[start:end]).max() < 1e-4
-    (by_reference,) = Pipeline(stages=[ReadFolder(str(tmp_path)), Vad(bytes_field=None)]).run(LocalExecutor())
+    (by_reference,) = Pipeline(stages=[ReadFolder(str(tmp_path)), Vad(bytes_column=None)]).run(LocalExecutor())
     assert by_reference.data["offset_s"].to_pylist() == [row["offset_s"] for row in rows]

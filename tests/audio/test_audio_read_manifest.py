@@ -121,9 +121,9 @@ def test_tables_hold_no_more_than_asked_for(corpus):
 def test_references_are_enough_for_a_filter(corpus):
     (corpus / "clips" / "c.wav").write_bytes(encoded(tone(1)))
     manifest = write(corpus, {"audio_filepath": "clips/c.wav", "offset": 0.25, "duration": 0.5})
-    stages = [ReadManifest(manifest), SilenceFilter(bytes_field=None)]
+    stages = [ReadManifest(manifest), SilenceFilter(bytes_column=None)]
     (batch,) = Pipeline(stages=stages).run(LocalExecutor())
-    assert batch.data["silence_share"].to_pylist() == [0.0]
+    assert batch.data["silence_fraction"].to_pylist() == [0.0]
 
 
 def test_manifests_of_any_filesystem():

@@ -1,4 +1,4 @@
-"""audio.vad: segments and shares of speech, on a voice made on the spot."""
+"""audio.vad: segments and fractions of speech, on a voice made on the spot."""
 
 import importlib.util
 import subprocess
@@ -47,15 +47,15 @@ def test_columns_instead_of_rows():
     batch = batch_of(
         encoded(TALK), encoded(tone(2)), None, encoded(np.zeros((0, 1))), field="audio", duration_s=[9.0] * 4
     )
-    result, rows = run(Vad("columns", bytes_field="audio"), batch)
+    result, rows = run(Vad("columns", bytes_column="audio"), batch)
     assert [len(row["speech_segments"]) for row in rows] == [2, 0, 0, 0]
     assert [row["speech_s"] for row in rows[1:]] == [0, 0, 0]
     spans = rows[0]["speech_segments"]
     assert rows[0]["speech_s"] == pytest.approx(sum(span["end_s"] - span["start_s"] for span in spans), abs=1e-3)
-    assert rows[0]["speech_share"] == pytest.approx(rows[0]["speech_s"] / 5.0)
+    assert rows[0]["speech_fraction"] == pytest.approx(rows[0]["speech_s"] / 5.0)
     assert [row["duration_s"] for row in rows] == [9.0] * 4
     assert not result.stats["audio.vad"].dropped
-    result, rows = run(Vad("columns", min_share=0.3, min_speech_s=2.0, bytes_field="audio"), batch)
+    result, rows = run(Vad("columns", min_speech_fraction=0.3, min_speech_s=2.0, bytes_column="audio"), batch)
     assert len(rows) == 1
     assert result.stats["audio.vad"].dropped == {"too_little_speech": 3}
 
@@ -65,11 +65,11 @@ def test_segments_by_reference_stay_in_their_file(tmp_path):
     path.write_bytes(encoded(TALK, extension="flac"))
     table = {"uri": [str(path)] * 2, "_source": [str(path)] * 2, "offset_s": pa.array([None, 3.0], pa.float64())}
     table["duration_s"] = [5.0, 2.0]
-    _, rows = run(Vad(bytes_field=None), batch_of(None, None, **table))
+    _, rows = run(Vad(bytes_column=None), batch_of(None, None, **table))
     assert [row["offset_s"] for row in rows] == [pytest.approx(value, abs=0.15) for value in (1.0, 3.5, 3.5)]
     assert [row["segment_start_s"] for row in rows] == [pytest.approx(value, abs=0.15) for value in (1.0, 3.5, 0.5)]
     _, loud = run(
-        SilenceFilter(0.3, bytes_field=None),
+        SilenceFilter(0.3, bytes_column=None),
         batch_of(*[None] * 3, **{name: [row[name] for row in rows] for name in table}),
     )
     assert len(loud) == 3
@@ -114,7 +114,7 @@ def test_neither_torch_nor_the_detectors_package_is_imported():
 
 
 def test_limits_that_cannot_be_meant():
-    for wrong in ({"threshold": 1.5}, {"max_segment_s": 0.01}):
+    for wrong in ({"threshold": 1.5}, {"min_speech_fraction": 30}, {"max_segment_s": 0.01}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             Vad(**wrong)
 

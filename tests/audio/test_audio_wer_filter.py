@@ -37,7 +37,7 @@ def test_rows_that_differ_are_dropped():
 def test_units_columns_and_no_normalisation():
     _, rows = run(WerFilter(1.0, unit="char"), batch(("abcd", "abed")))
     assert rows[0]["wer"] == 0.25
-    stage = WerFilter(1.0, "said", "heard", normalize=False, score_field="rate")
+    stage = WerFilter(1.0, "said", "heard", normalize=False, score_column="rate")
     _, rows = run(stage, batch(("Hello world", "hello world"), reference="said", hypothesis="heard"))
     assert rows[0]["rate"] == 0.5
     with pytest.raises(ConfigError, match="negative"):

@@ -36,7 +36,7 @@ KINDS = {"full disk": "ledger.begin", "torn line": "ledger.half_written", "stop"
 @pytest.fixture(autouse=True)
 def one_commit_for_each_source(monkeypatch):
     """After a slow sync the ledger would write the sources of a while together, and hops would find nothing to do."""
-    monkeypatch.setattr(run_ledger, "_SYNC_SHARE", math.inf)
+    monkeypatch.setattr(run_ledger, "_SYNC_FRACTION", math.inf)
 
 
 class Interruption:

@@ -102,7 +102,7 @@ EXAMPLES = {
         stage=Statistics(str(folder() / "statistics"), columns=["edu"], by="bucket"), tasks=[SCORED]
     ),
     "table.route": lambda: Example(stage=WriteRouted(str(folder() / "routed")), tasks=[SCORED]),
-    "table.sample": Example(stage=Sample(share=0.5)),
+    "table.sample": Example(stage=Sample(fraction=0.5)),
     "table.select": Example(stage=SelectColumns(drop=["untouched"], rename={"body": "text"})),
     "table.where": Example(stage=Where("text LIKE '%e%' AND length(text) > 3")),
 }

@@ -19,8 +19,8 @@ from curator_text.filters.heuristics import Heuristics
 from curator_text.filters.patterns import Regex, Substring
 from curator_text.filters.word_blocklist import WordBlocklist
 from curator_text.llm.llm import Llm
+from curator_text.models.add_token_count import AddTokenCount
 from curator_text.models.classify import Classify
-from curator_text.models.count_tokens import CountTokens
 from curator_text.models.embed import Embed
 from curator_text.models.fast_text_quality import FastTextQuality
 from curator_text.models.fasttext_classify import FasttextClassify
@@ -116,7 +116,7 @@ EXAMPLES = {
     ),
     "text.word_blocklist": Example(stage=WordBlocklist(words=["fox", "日"])),
     "text.tokenize": lambda: Example(stage=Tokenize(str(tokenizer_file()), max_length=16)),
-    "text.count_tokens": lambda: Example(stage=CountTokens(str(tokenizer_file()), min_tokens=3)),
+    "text.add_token_count": lambda: Example(stage=AddTokenCount(str(tokenizer_file()), min_tokens=3)),
     "text.token_count": lambda: Example(stage=TokenCount(str(tokenizer_file()), min_tokens=5)),
     "text.tokenizer_fertility": lambda: Example(stage=TokenizerFertility(str(tokenizer_file()))),
     "text.embed": lambda: Example(stage=Embed(str(encoder())), tasks=[DocumentBatch(data=ROWS)]),

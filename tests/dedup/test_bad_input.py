@@ -31,7 +31,7 @@ def test_a_folder_that_the_next_pass_would_read_is_refused(documents, workflow, 
 @WORKFLOWS
 def test_a_missing_column_is_named_with_those_there_are(documents, workflow):
     with pytest.raises(UnknownNameError, match=r"body.*\n?.*the first file has: id, text, score"):
-        workflow(**documents.paths(), text_field="body").run(LocalExecutor(on_error="raise"))
+        workflow(**documents.paths(), text_column="body").run(LocalExecutor(on_error="raise"))
 
 
 @WORKFLOWS
@@ -41,7 +41,7 @@ def test_two_documents_with_one_id_are_told_apart_by_their_place(tmp_path, workf
     rows = [("x", SENTENCE), ("x", "something else"), ("x", SENTENCE), ("y", "something different")]
     lines = [json.dumps({"id": name, "text": text, "n": number}) + "\n" for number, (name, text) in enumerate(rows)]
     (folder / "a.jsonl").write_text("".join(lines), encoding="utf-8")
-    result = workflow(str(folder), str(tmp_path / "cache"), str(tmp_path / "out"), id_field="id").run()
+    result = workflow(str(folder), str(tmp_path / "cache"), str(tmp_path / "out"), id_column="id").run()
     texts = [Path(path).read_text(encoding="utf-8") for path in result.output_paths]
     left = [json.loads(line)["n"] for text in texts for line in text.splitlines()]
     assert left == [0, 1, 3]
@@ -59,7 +59,7 @@ def test_a_corpus_of_nulls_or_of_nothing_has_no_duplicates(tmp_path, workflow):
     assert (result.documents, result.removed) == (0, 0)
 
 
-def test_a_document_with_more_shingles_than_are_compared_is_measured_by_a_share_of_them():
+def test_a_document_with_more_shingles_than_are_compared_is_measured_by_a_fraction_of_them():
     letters, changed, ngrams = 9_000_000, 900_000, 24  # of 8,388,608 shingles on, half of them are drawn
     draw = np.random.default_rng(0)
     text = draw.integers(97, 123, letters, np.uint8)

@@ -15,7 +15,7 @@ TEXTS = st.lists(st.none() | st.text(), max_size=12)
 
 
 def hashes(column, **options):
-    return ContentHash(field="c", **options).process(TableBatch(data=pa.table({"c": column}))).data["content_hash"]
+    return ContentHash(column="c", **options).process(TableBatch(data=pa.table({"c": column}))).data["content_hash"]
 
 
 @given(texts=TEXTS)
@@ -78,7 +78,7 @@ def test_errors_name_the_column_and_the_fix():
 
 def test_it_runs_on_any_table_in_a_pipeline():
     batch = TableBatch(data={"caption": ["a cat", "A  cat"], "n": [1, 2]})
-    stage = ContentHash(field="caption", output_field="key", normalize=True)
+    stage = ContentHash(column="caption", output_column="key", normalize=True)
     (out,) = Pipeline(stages=[stage]).run(LocalExecutor(), initial_tasks=[batch])
     assert out.columns == ["caption", "n", "key"]
     assert len(set(out.data["key"].to_pylist())) == 1

@@ -54,7 +54,7 @@ def test_bytes_of_any_kind_are_compared(tmp_path):
     table = pa.table({"image": pa.array([b"\x89PNG", b"\xff\xd8", b"\x89PNG", None], pa.binary()), "key": list("abcd")})
     pq.write_table(table, folder / "images.parquet")
     result = ExactDeduplicationWorkflow(
-        str(folder), str(tmp_path / "c"), str(tmp_path / "o"), text_field="image", id_field="key"
+        str(folder), str(tmp_path / "c"), str(tmp_path / "o"), text_column="image", id_column="key"
     ).run()
     assert [(row["id"], row["kept_id"]) for row in duplicates(result)] == [("c", "a")]
     assert pq.read_table(result.output_paths[0])["key"].to_pylist() == ["a", "b", "d"]

@@ -53,7 +53,7 @@ def test_without_verification_candidates_are_duplicates(documents):
     [
         ({"keep": "first"}, lambda texts, name: -list(texts).index(name)),
         ({"keep": "longest"}, lambda texts, name: (len(texts[name].encode()), -list(texts).index(name))),
-        ({"keep": "best", "score_field": "score"}, lambda texts, name: (len(name), -list(texts).index(name))),
+        ({"keep": "best", "score_column": "score"}, lambda texts, name: (len(name), -list(texts).index(name))),
     ],
     ids=["first", "longest", "best"],
 )
@@ -89,7 +89,7 @@ def test_words_columns_formats_and_ids_of_choice(tmp_path, documents):
     table = pa.table({"body": list(documents.texts.values()), "n": range(len(documents.texts))})
     pq.write_table(table, folder / "all.parquet", row_group_size=50)
     workflow = FuzzyDeduplicationWorkflow(
-        str(folder), str(tmp_path / "c"), str(tmp_path / "o"), text_field="body", word_ngrams=3, **SMALL
+        str(folder), str(tmp_path / "c"), str(tmp_path / "o"), text_column="body", word_ngrams=3, **SMALL
     )
     result = workflow.run()
     assert result.removed > 30
@@ -183,14 +183,14 @@ def test_an_index_with_other_parameters_is_refused(documents):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"text_field": "txet"}, "txet"),
-        ({"id_field": "name"}, "name"),
+        ({"text_column": "txet"}, "txet"),
+        ({"id_column": "name"}, "name"),
         ({"threshold": 0}, "threshold"),
         ({"output_path": None}, "output_path"),
-        ({"keep": "best"}, "score_field"),
+        ({"keep": "best"}, "score_column"),
         ({"num_bands": 0}, "bands"),
         ({"input_path": "no/such/folder"}, "no/such/folder"),
-        ({"keep": "best", "score_field": "text"}, "scores are numbers"),
+        ({"keep": "best", "score_column": "text"}, "scores are numbers"),
     ],
 )
 def test_bad_use_is_explained(documents, changes, message):

@@ -62,10 +62,10 @@ def test_keys_are_held_while_all_of_them_fit():
     assert taken_keys("cache", ["a"]) is None
 
 
-@pytest.mark.parametrize("most_bytes", [0, 50])
-def test_of_too_many_keys_none_are_held(most_bytes):
+@pytest.mark.parametrize("max_bytes", [0, 50])
+def test_of_too_many_keys_none_are_held(max_bytes):
     records = _records([1, 2], [3, 4])
-    with holding_keys("cache", most_bytes):
+    with holding_keys("cache", max_bytes):
         for name in "abc":
             hold_keys("cache", name, records)
         assert taken_keys("cache", ["a"]) is None

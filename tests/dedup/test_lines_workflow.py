@@ -61,7 +61,7 @@ def test_segments_and_what_is_left_without_some(texts, unit, draw):
 def run(tmp_path, texts, **options):
     documents = Documents(tmp_path, {str(number): text for number, text in enumerate(texts)}).write(files=2)
     paths = documents.paths()
-    del paths["id_field"]
+    del paths["id_column"]
     result = LineDeduplicationWorkflow(**paths, **options).run()
     rows = [json.loads(line) for path in result.output_paths for line in Path(path).read_text("utf-8").splitlines()]
     return result, {int(row["id"]): row.get("text") for row in rows}

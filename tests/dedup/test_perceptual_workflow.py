@@ -30,7 +30,7 @@ def run(tmp_path, column, **options):
     table = pa.table({"id": [str(number) for number in range(len(column))], "phash": column})
     pq.write_table(table, tmp_path / "in" / "a.parquet")
     workflow = PerceptualDeduplicationWorkflow(
-        str(tmp_path / "in"), str(tmp_path / "c"), str(tmp_path / "o"), id_field="id", **options
+        str(tmp_path / "in"), str(tmp_path / "c"), str(tmp_path / "o"), id_column="id", **options
     )
     return workflow.run()
 

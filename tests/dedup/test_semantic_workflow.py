@@ -46,7 +46,7 @@ def run(tmp_path):
         folder = tmp_path / name
         source = write_vectors(folder / "in", vectors, **(columns or {}))
         workflow = SemanticDeduplicationWorkflow(
-            source, str(folder / "cache"), str(folder / "out"), id_field="id", **options
+            source, str(folder / "cache"), str(folder / "out"), id_column="id", **options
         )
         return workflow.run()
 
@@ -58,7 +58,7 @@ def test_all_near_duplicates_are_found_across_the_borders_of_clusters(run, clust
     vectors = with_near_duplicates(300)
     scores = np.random.default_rng(2).permutation(len(vectors)).astype(float)
     result = run(
-        vectors, columns={"score": scores}, n_clusters=clusters, eps=0.01, which_to_keep="best", score_field="score"
+        vectors, columns={"score": scores}, n_clusters=clusters, eps=0.01, which_to_keep="best", score_column="score"
     )
     expected = oracle(vectors, 0.01, np.argsort(-scores))
     assert len(expected) >= 50
@@ -117,7 +117,7 @@ def test_rows_without_an_embedding_stay(tmp_path):
     rows = [[1.0, 0.0], None, None, [0.0, 0.0], [float("nan"), 1.0], [2.0, 0.0], [0.0, 0.0]]
     table = pa.table({"id": [str(number) for number in range(len(rows))], "embedding": pa.array(rows)})
     pq.write_table(table, folder / "a.parquet")
-    result = SemanticDeduplicationWorkflow(str(folder), str(tmp_path / "c"), str(tmp_path / "o"), id_field="id").run()
+    result = SemanticDeduplicationWorkflow(str(folder), str(tmp_path / "c"), str(tmp_path / "o"), id_column="id").run()
     assert len(duplicates(result)) == 1
     assert duplicates(result)[0]["id"] in ("0", "5")
     assert result.kept == 6
@@ -151,4 +151,4 @@ def test_impossible_parameters_are_refused(options):
 
 def test_a_missing_column_is_named(run):
     with pytest.raises(CuratorError, match="embeddings"):
-        run(with_near_duplicates(10), embedding_field="embeddings")
+        run(with_near_duplicates(10), embedding_column="embeddings")

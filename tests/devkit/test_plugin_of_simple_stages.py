@@ -39,11 +39,11 @@ not_empty = Filter.of(pl.col("text").str.len_chars() > 0, reason="empty", name="
 
 
 @row_filter(name="plain.enough_words", reason="few_words")
-def enough_words(text: str, *, least: int = 2) -> bool:
+def enough_words(text: str, *, min_words: int = 2) -> bool:
     """Keep texts of some words.
 
     Args:
-        least: How many words.
+        min_words: How many words.
     """
     return len(text.split()) >= least
 
@@ -67,15 +67,15 @@ class Lengths(ModelStage):
     """Add the length of each text.
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    text_field: str = "text"
+    text_column: str = "text"
     name = "plain.lengths"
     uses_torch = False
 
     def inputs(self):
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self):
         return ["length"]
@@ -84,7 +84,7 @@ class Lengths(ModelStage):
         return len
 
     def predict(self, model, rows):
-        return [model(text) for text in rows[self.text_field].to_pylist()]
+        return [model(text) for text in rows[self.text_column].to_pylist()]
 '''
 
 PIPELINE = """
@@ -93,7 +93,7 @@ name: plain
 stages:
   - text.read_jsonl: {paths: in.jsonl}
   - plain.not_empty
-  - plain.enough_words: {least: 3}
+  - plain.enough_words: {min_words: 3}
   - plain.density
   - plain.repeat: {times: 2}
   - plain.lengths:
@@ -154,28 +154,28 @@ def test_a_pipeline_file_names_and_configures_them(curator, tmp_path):
     assert "ZeroDivisionError" in curator("quarantine", "ls", "run")
     written = (tmp_path / "run" / "plan.yaml").read_text(encoding="utf-8")
     assert "plain.not_empty" in written
-    assert "least: 3" in written
+    assert "min_words: 3" in written
     again = curator("run", "p.yaml", "--executor", "local", "--run-dir", "run", "--resume", status=3)
     assert "plain.enough_words: least" not in again
-    changed = PIPELINE.replace("least: 3", "least: 4")
+    changed = PIPELINE.replace("min_words: 3", "min_words: 4")
     (tmp_path / "p.yaml").write_text(changed, encoding="utf-8")
     refused = curator("run", "p.yaml", "--executor", "local", "--run-dir", "run", "--resume", status=2)
     assert "least 3 → 4" in refused
 
 
 def test_wrong_parameters_are_found_with_their_line(curator, tmp_path):
-    (tmp_path / "p.yaml").write_text(PIPELINE.replace("least: 3", "leats: 3"), encoding="utf-8")
-    assert "p.yaml:7: stages[2] plain.enough_words.leats: unknown parameter, did you mean 'least'?" in curator(
+    (tmp_path / "p.yaml").write_text(PIPELINE.replace("min_words: 3", "mni_words: 3"), encoding="utf-8")
+    assert "p.yaml:7: stages[2] plain.enough_words.mni_words: unknown parameter, did you mean 'min_words'?" in curator(
         "validate", "p.yaml", status=2
     )
-    (tmp_path / "p.yaml").write_text(PIPELINE.replace("least: 3", "least: many"), encoding="utf-8")
-    assert "plain.enough_words.least: expected" in curator("validate", "p.yaml", status=2)
+    (tmp_path / "p.yaml").write_text(PIPELINE.replace("min_words: 3", "min_words: many"), encoding="utf-8")
+    assert "plain.enough_words.min_words: expected" in curator("validate", "p.yaml", status=2)
 
 
 def test_listings_show_their_parameters(curator):
     shown = curator("stages", "show", "plain.enough_words")
     assert "How many words." in shown
-    assert "least" in curator("schema")
+    assert "min_words" in curator("schema")
 
 
 def test_they_pass_the_conformance_kit(curator, tmp_path):

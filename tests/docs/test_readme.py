@@ -68,7 +68,7 @@ def test_the_plugin_on_one_screen(tmp_path):
     (info / "entry_points.txt").write_text(f"[{entry_points[1]}]\n{entry_points[2]}".replace('"', ""))
     code = (
         "from curator_core import TableBatch, make_stage\n"
-        "stage = make_stage('shouting.loudness', max_share=0.4)\n"
+        "stage = make_stage('shouting.loudness', max_fraction=0.4)\n"
         "print(stage.process(TableBatch(data={'text': ['LOUD', 'quiet']})).data['text'].to_pylist())"
     )
     path = os.pathsep.join([str(tmp_path), *sys.path])

@@ -64,4 +64,4 @@ def test_audio_check_transcripts(recordings, tmp_path, capsys):
     assert line["audio_filepath"] == str(recordings / "talk.wav")
     assert line["text"] == "hello there"
     assert line["transcript"]
-    assert 0.3 <= line["speech_share"] <= 1
+    assert 0.3 <= line["speech_fraction"] <= 1

@@ -164,8 +164,8 @@ def test_outside_a_run_an_unreadable_image_raises():
 
 def test_errors_name_the_column_and_the_fix():
     with pytest.raises(UnknownNameError, match="unknown column 'jpg'"):
-        Probe(bytes_field="jpg").process(images(encode()))
+        Probe(bytes_column="jpg").process(images(encode()))
     with pytest.raises(StageError, match="holds string, but encoded images"):
-        Probe(bytes_field="caption").process(images(encode()))
+        Probe(bytes_column="caption").process(images(encode()))
     with pytest.raises(ConfigError, match="nothing would be kept"):
         SizeFilter(min_width=100, min_height=100, max_pixels=9_999)

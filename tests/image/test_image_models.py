@@ -85,7 +85,7 @@ def test_the_model_sees_what_its_own_package_would_show_it():
 
 
 def test_wrong_settings_are_refused():
-    with pytest.raises(ConfigError, match="from 0 to 1"):
+    with pytest.raises(ConfigError, match="between 0 and 1"):
         Nsfw(max_score=2)
     with pytest.raises(UnknownNameError, match="did you mean 'face_male'"):
         Nsfw(labels=["face_mal"])

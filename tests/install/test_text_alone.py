@@ -41,10 +41,10 @@ from curator_core import Filter, Verdict
 
 @dataclass
 class QuietOnly(Filter):
-    text_field: str = "text"
+    text_column: str = "text"
 
     def judge(self, batch):
-        marks = batch.text(self.text_field).str.count_matches("!")
+        marks = batch.text(self.text_column).str.count_matches("!")
         return Verdict(marks, {"shouts": marks > 0})
 """,
 }

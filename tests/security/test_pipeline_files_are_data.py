@@ -36,7 +36,7 @@ def validate(tmp_path, capsys):
 )
 def test_tags_never_construct_anything(validate, tmp_path, value):
     mark = tmp_path / "mark"
-    text = f"version: 1\nstages:\n  - table.sample: {{share: {value.replace('MARK', str(mark))}}}\n"
+    text = f"version: 1\nstages:\n  - table.sample: {{fraction: {value.replace('MARK', str(mark))}}}\n"
     status, said = validate(text)
     assert status == 2
     assert "p.yaml:3" in said
@@ -82,7 +82,7 @@ def test_stages_are_names_in_the_registry_and_never_import_paths(validate, name)
 
 def test_a_variable_cannot_smuggle_in_structure_or_tags(validate, monkeypatch, tmp_path):
     monkeypatch.setenv("EVIL", f"!!python/object/apply:os.system ['touch {tmp_path}/mark']")
-    status, said = validate('version: 1\nstages:\n  - table.sample: {share: "${EVIL}"}\n')
+    status, said = validate('version: 1\nstages:\n  - table.sample: {fraction: "${EVIL}"}\n')
     assert status == 2
     assert "expected" in said
     assert not (tmp_path / "mark").exists()

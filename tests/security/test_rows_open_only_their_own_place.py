@@ -52,8 +52,8 @@ def run(*stages):
 
 
 def audio_stages(tmp_path):
-    yield SilenceFilter(bytes_field=None)
-    yield Resample(bytes_field=None)
+    yield SilenceFilter(bytes_column=None)
+    yield Resample(bytes_column=None)
     yield WriteManifest(str(tmp_path / "out"), audio="references")
 
 
@@ -126,7 +126,7 @@ def test_files_beside_the_data_are_read_and_others_where_they_are_allowed(corpus
     result, rows = run(ReadManifest(manifest, allowed_locations=[private]))
     assert len(rows) == 5
     for stage in (SilenceFilter, Resample):
-        result, rows = run(ReadJsonl(manifest), stage(bytes_field=None, allowed_locations=[private]))
+        result, rows = run(ReadJsonl(manifest), stage(bytes_column=None, allowed_locations=[private]))
         assert len(rows) == 5
         assert not result.quarantined
     videos = jsonl(corpus / "v.jsonl", {"uri": "a.mp4"}, {"uri": f"{private}/a.mp4"})
@@ -158,7 +158,7 @@ def test_a_row_cannot_forge_where_it_was_read_from(corpus, kind):
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
     readers = {"jsonl": ReadJsonl, "csv": ReadCsv, "parquet": ReadParquet, "arrow": ReadArrow}
-    result, rows = run(readers[kind](str(path)), SilenceFilter(bytes_field=None))
+    result, rows = run(readers[kind](str(path)), SilenceFilter(bytes_column=None))
     assert not rows
     assert [record.error_type for record in result.quarantined] == ["LocationError"]
 
@@ -170,7 +170,7 @@ def test_a_sidecar_in_an_archive_cannot_name_files_elsewhere(corpus):
     with tarfile.open(corpus / "s.tar", "w") as archive:
         for name in ("s.png", "s.json"):
             archive.add(corpus / name, name)
-    result, rows = run(ReadTar(str(corpus / "s.tar")), SilenceFilter(bytes_field=None))
+    result, rows = run(ReadTar(str(corpus / "s.tar")), SilenceFilter(bytes_column=None))
     assert not rows
     assert [record.error_type for record in result.quarantined] == ["LocationError"]
 
@@ -179,11 +179,11 @@ def test_a_retry_checks_rows_again(corpus, tmp_path):
     from curator_core.pipelines.quarantine_retry import retry_quarantined
 
     manifest = jsonl(corpus / "m.jsonl", {"uri": str(corpus.parent / "private" / "a.wav")})
-    pipeline = Pipeline(stages=[ReadJsonl(manifest), SilenceFilter(bytes_field=None)])
+    pipeline = Pipeline(stages=[ReadJsonl(manifest), SilenceFilter(bytes_column=None)])
     pipeline.run(LocalExecutor(), run_dir=str(tmp_path / "run"))
     again = retry_quarantined(tmp_path / "run", pipeline=pipeline)
     assert [record.error_type for record in again.records] == ["LocationError"]
-    allowed = SilenceFilter(bytes_field=None, allowed_locations=[str(corpus.parent / "private")])
+    allowed = SilenceFilter(bytes_column=None, allowed_locations=[str(corpus.parent / "private")])
     again = retry_quarantined(tmp_path / "run", pipeline=Pipeline(stages=[ReadJsonl(manifest), allowed]))
     assert again.is_complete
     assert again.resolved
@@ -228,4 +228,4 @@ def test_web_manifests_reach_no_address_inside_unless_allowed(redirect_header):
 def test_a_parameter_that_is_no_location_is_found_before_the_run():
     for wrong in ("reference://x", "simplecache::s3://bucket", "http://user:pw@host/", ""):
         with pytest.raises(ConfigError, match="allowed_locations"):
-            SilenceFilter(bytes_field=None, allowed_locations=[wrong])
+            SilenceFilter(bytes_column=None, allowed_locations=[wrong])

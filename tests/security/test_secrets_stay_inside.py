@@ -199,7 +199,7 @@ def test_values_of_variables_are_written_as_variables_and_read_back(monkeypatch)
 def test_paths_and_numbers_from_variables_are_written_out(monkeypatch):
     monkeypatch.setenv("ROOT", "/data/corpus-7")
     monkeypatch.setenv("SHARE", "0.4321")
-    text = 'version: 1\nstages:\n  - table.read_jsonl: {paths: "${ROOT}/x"}\n  - table.sample: {share: "${SHARE}"}\n'
+    text = 'version: 1\nstages:\n  - table.read_jsonl: {paths: "${ROOT}/x"}\n  - table.sample: {fraction: "${SHARE}"}\n'
     dumped = dump_pipeline(load_pipeline(text).pipeline, registry=default_registry(), hide_secrets=True)
     assert "/data/corpus-7/x" in dumped
     assert "0.4321" in dumped

@@ -39,7 +39,7 @@ class Documents:
             "input_path": str(self.input),
             "cache_path": str(self.root / name / "cache"),
             "output_path": str(self.root / name / "out"),
-            "id_field": "id",
+            "id_column": "id",
         }
 
     def near_pairs(self, threshold, ngrams=24):

@@ -24,42 +24,42 @@ def lines_of(text):
     return [line for line in text.split("\n") if line.strip()]
 
 
-def share(count, total, *, of_nothing):
+def ratio(count, total, *, of_nothing):
     return count / total if total else of_nothing
 
 
-def share_of_characters(text, is_counted):
-    return share(sum(map(is_counted, text)), len(text), of_nothing=1.0)
+def fraction_of_characters(text, is_counted):
+    return ratio(sum(map(is_counted, text)), len(text), of_nothing=1.0)
 
 
 def non_alpha_numeric(text):
-    return share_of_characters(text, lambda each: not (unicodedata.category(each)[0] in "LMN" or each in "\n?!,."))
+    return fraction_of_characters(text, lambda each: not (unicodedata.category(each)[0] in "LMN" or each in "\n?!,."))
 
 
 def non_alpha_numeric_ascii(text):
-    return share_of_characters(text, lambda each: not ((each.isascii() and each.isalnum()) or each in "\n?!,."))
+    return fraction_of_characters(text, lambda each: not ((each.isascii() and each.isalnum()) or each in "\n?!,."))
 
 
 def numbers(text):
-    return share_of_characters(text, lambda each: unicodedata.category(each) == "Nd")
+    return fraction_of_characters(text, lambda each: unicodedata.category(each) == "Nd")
 
 
 def white_space(text):
-    return share_of_characters(text, lambda each: each in "\t\n\r\b ")
+    return fraction_of_characters(text, lambda each: each in "\t\n\r\b ")
 
 
 def parentheses(text):
-    return share_of_characters(text, lambda each: each in "{}⟨⟩[]()")
+    return fraction_of_characters(text, lambda each: each in "{}⟨⟩[]()")
 
 
 def urls(text):
-    return share(sum(len(found) for found in URL.findall(text)), len(text), of_nothing=1.0)
+    return ratio(sum(len(found) for found in URL.findall(text)), len(text), of_nothing=1.0)
 
 
 def symbols_to_words(text):
     words = text.split()
     symbols = sum(word in ELLIPSES or len(re.findall("#+", word)) / len(word) > 0.5 for word in words)
-    return share(symbols, len(words), of_nothing=1.0)
+    return ratio(symbols, len(words), of_nothing=1.0)
 
 
 def long_word(text):
@@ -72,7 +72,7 @@ def word_count(text):
 
 def mean_word_length(text):
     words = text.split()
-    return share(sum(map(len, words)), len(words), of_nothing=0.0)
+    return ratio(sum(map(len, words)), len(words), of_nothing=0.0)
 
 
 def common_english_words(text):
@@ -93,22 +93,22 @@ def is_letter(character):
 
 def words_without_alphabets(text):
     words = text.split()
-    return share(sum(any(map(is_letter, word)) for word in words), len(words), of_nothing=0.0)
+    return ratio(sum(any(map(is_letter, word)) for word in words), len(words), of_nothing=0.0)
 
 
 def bullets(text):
     lines = lines_of(text)
-    return share(sum(line.strip()[0] in BULLETS for line in lines), len(lines), of_nothing=1.0)
+    return ratio(sum(line.strip()[0] in BULLETS for line in lines), len(lines), of_nothing=1.0)
 
 
 def punctuation(text):
     lines = lines_of(text)
-    return share(sum(not line.strip().endswith(END_MARKS) for line in lines), len(lines), of_nothing=1.0)
+    return ratio(sum(not line.strip().endswith(END_MARKS) for line in lines), len(lines), of_nothing=1.0)
 
 
 def ellipsis(text):
     lines = lines_of(text)
-    return share(sum(line.strip().lower().endswith(ELLIPSES) for line in lines), len(lines), of_nothing=1.0)
+    return ratio(sum(line.strip().lower().endswith(ELLIPSES) for line in lines), len(lines), of_nothing=1.0)
 
 
 def boiler_plate_string(text, strings):
@@ -120,12 +120,12 @@ def boiler_plate_string(text, strings):
 
 def repeated_lines(text):
     lines = lines_of(text)
-    return share(len(set(lines)), len(lines), of_nothing=0.0)
+    return ratio(len(set(lines)), len(lines), of_nothing=0.0)
 
 
 def repeated_lines_by_char(text):
     lines = lines_of(text)
-    return share(sum(map(len, set(lines))), sum(map(len, lines)), of_nothing=0.0)
+    return ratio(sum(map(len, set(lines))), sum(map(len, lines)), of_nothing=0.0)
 
 
 def repeated_paragraphs(text):
@@ -135,7 +135,7 @@ def repeated_paragraphs(text):
 
 def repeated_paragraphs_by_char(text):
     paragraphs = text.split("\n\n")
-    return share(sum(map(len, set(paragraphs))), sum(map(len, paragraphs)), of_nothing=0.0)
+    return ratio(sum(map(len, set(paragraphs))), sum(map(len, paragraphs)), of_nothing=0.0)
 
 
 def n_grams(text, n):
@@ -143,8 +143,8 @@ def n_grams(text, n):
     return [tuple(words[at : at + n]) for at in range(len(words) - n + 1)]
 
 
-def possible_top_n_gram_shares(text, n):
-    """Shares for each of the equally frequent top n-grams, that of the first first: NeMo Curator takes any of them."""
+def possible_top_n_gram_fractions(text, n):
+    """Fractions of the equally frequent top n-grams, that of the first first: NeMo Curator takes any of them."""
     counts = Counter(n_grams(text, n))
     if not counts:
         return [1.0]
@@ -154,7 +154,7 @@ def possible_top_n_gram_shares(text, n):
 
 
 def repeating_top_n_grams(text, n):
-    return possible_top_n_gram_shares(text, n)[0]
+    return possible_top_n_gram_fractions(text, n)[0]
 
 
 def repeating_duplicate_n_grams(text, n):
@@ -173,7 +173,7 @@ def repeating_duplicate_n_grams(text, n):
 
 
 def alpha(text):
-    return share(sum(map(is_letter, text)), len(text), of_nothing=0.0)
+    return ratio(sum(map(is_letter, text)), len(text), of_nothing=0.0)
 
 
 def number_of_lines_of_code(text):

@@ -50,8 +50,8 @@ def test_the_smaller_source_is_read_whole_and_the_other_thinned_out(sources):
     assert abs(counts["web"] - 2000) < 250  # seven standard deviations: the draw depends on the path of the files
     assert len(batches) > 3
     for batch in batches:  # the mixture is the same in every batch, and mixed inside it
-        share = sum(row["blend_source"] == "books" for row in batch) / len(batch)
-        assert 0.2 < share < 0.5
+        fraction = sum(row["blend_source"] == "books" for row in batch) / len(batch)
+        assert 0.2 < fraction < 0.5
         half = [row["blend_source"] for row in batch[: len(batch) // 2]]
         assert 0.15 < half.count("books") / len(half) < 0.55
     assert blended(sources, block_bytes=20_000) == batches

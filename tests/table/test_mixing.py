@@ -118,7 +118,7 @@ def test_resampling_does_not_depend_on_batches(weights, seed):
 def test_thinning_out_a_sample_with_the_same_seed_is_a_fresh_draw():
     from curator_table.stages.sample import Sample
 
-    sample = Sample(share=0.2, seed=1).process(TableBatch(data=identified(5000, bucket=["x"] * 5000)))
+    sample = Sample(fraction=0.2, seed=1).process(TableBatch(data=identified(5000, bucket=["x"] * 5000)))
     assert abs(len(rows_of(Resample({"x": 0.2}, seed=1), sample.data)) - 200) < 60
 
 

@@ -126,7 +126,7 @@ def test_problems_are_found_before_anything_runs(tmp_path):
         Pipeline(stages=[ReadHf(str(tmp_path / "empty"))]).build()
     save(tmp_path / "set", "train", rows_of("train"))
     with pytest.raises(PipelineError, match="body"):
-        Pipeline(stages=[ReadHf(str(tmp_path / "set")), WordCount(text_field="body")]).build()
+        Pipeline(stages=[ReadHf(str(tmp_path / "set")), WordCount(text_column="body")]).build()
     (tmp_path / "set" / "state.json").write_text("{")
     with pytest.raises(PipelineError, match="not JSON"):
         Pipeline(stages=[ReadHf(str(tmp_path / "set"))]).build()

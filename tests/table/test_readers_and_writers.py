@@ -22,7 +22,7 @@ class DocumentBatch(TableBatch):
 
 @dataclass
 class ReadDocuments(ReadJsonl):
-    text_field: str = "text"
+    text_column: str = "text"
     name = "docs.read"
     batch_type = DocumentBatch
 

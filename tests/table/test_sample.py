@@ -20,10 +20,10 @@ def rows(source, count):
     return {"_source": [source] * count, "_row": list(range(count))}
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
-def test_the_share_is_kept(share):
-    count = len(kept(Sample(share), rows("a.jsonl", 20_000)))
-    assert abs(count - share * 20_000) <= 5 * (20_000 * share * (1 - share)) ** 0.5
+@pytest.mark.parametrize("fraction", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
+def test_the_fraction_is_kept(fraction):
+    count = len(kept(Sample(fraction), rows("a.jsonl", 20_000)))
+    assert abs(count - fraction * 20_000) <= 5 * (20_000 * fraction * (1 - fraction)) ** 0.5
 
 
 def test_a_larger_sample_holds_the_smaller_one_and_another_seed_is_independent():
@@ -45,13 +45,13 @@ def test_the_choice_is_the_same_in_every_version_and_process():
     code = (
         "from curator_core import TableBatch\nfrom curator_table.stages.sample import Sample\n"
         "batch = TableBatch(data={'id': ['a', 'b', 'c', 'd', 'e', 'f']})\n"
-        "print(Sample(0.5, id_field='id').process(batch).data['id'].to_pylist())"
+        "print(Sample(0.5, id_column='id').process(batch).data['id'].to_pylist())"
     )
     printed = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     }
-    here = Sample(0.5, id_field="id").process(TableBatch(data={"id": list("abcdef")})).data["id"].to_pylist()
+    here = Sample(0.5, id_column="id").process(TableBatch(data={"id": list("abcdef")})).data["id"].to_pylist()
     assert printed == {f"{here}\n"}
 
 
@@ -70,7 +70,7 @@ def test_numbers_are_scattered_as_splitmix64_says(numbers, seed):
 
 @given(st.lists(st.one_of(st.none(), st.text()), min_size=1), st.integers(), st.data())
 def test_a_row_is_chosen_by_its_id_alone(ids, seed, data):
-    stage = Sample(0.5, seed=seed, id_field="id")
+    stage = Sample(0.5, seed=seed, id_column="id")
     cut = data.draw(st.integers(0, len(ids)))
 
     def chosen(values):
@@ -87,18 +87,19 @@ def test_numbers_and_dictionary_encoded_text_are_ids_too():
     import pyarrow as pa
 
     text = pa.array([str(number) for number in range(100)])
-    plain = Sample(0.5, id_field="id").process(TableBatch(data={"id": text})).data["id"].to_pylist()
-    coded = Sample(0.5, id_field="id").process(TableBatch(data={"id": text.dictionary_encode()})).data["id"].to_pylist()
+    plain = Sample(0.5, id_column="id").process(TableBatch(data={"id": text})).data["id"].to_pylist()
+    encoded = TableBatch(data={"id": text.dictionary_encode()})
+    coded = Sample(0.5, id_column="id").process(encoded).data["id"].to_pylist()
     assert plain == coded
-    assert Sample(1.0, id_field="id").process(TableBatch(data={"id": pa.array([2**63], pa.uint64())})).num_rows == 1
+    assert Sample(1.0, id_column="id").process(TableBatch(data={"id": pa.array([2**63], pa.uint64())})).num_rows == 1
 
 
 def test_an_id_of_another_type_is_refused():
     with pytest.raises(StageError, match="not text or whole numbers"):
-        Sample(0.5, id_field="id").process(TableBatch(data={"id": [0.5]}))
+        Sample(0.5, id_column="id").process(TableBatch(data={"id": [0.5]}))
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_that_is_none_is_refused(share):
-    with pytest.raises(ConfigError, match="from 0 to 1"):
-        Sample(share)
+@pytest.mark.parametrize("fraction", [-0.1, 1.1, float("nan")])
+def test_only_fractions_are_accepted(fraction):
+    with pytest.raises(ConfigError, match="fraction must be between 0 and 1"):
+        Sample(fraction)

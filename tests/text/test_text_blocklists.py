@@ -135,10 +135,11 @@ def test_words_are_found_whole_as_c4_finds_them(text):
     assert bool(kept(WordBlocklist(words=words), [text])[0]) == (c4_count(text, words) == 0)
 
 
-def test_word_counts_shares_and_phrases():
+def test_word_counts_fractions_and_phrases():
     texts = ["bad bad word", "bad, three other words", "go-to  place", "BAD\nword", "embadded"]
     assert kept(WordBlocklist(words=["bad"], max_count=1), texts)[0] == texts[1:]
-    assert kept(WordBlocklist(words=["bad"], max_count=None, max_share=0.3), texts)[0] == [texts[1], texts[2], texts[4]]
+    by_fraction = WordBlocklist(words=["bad"], max_count=None, max_fraction=0.3)
+    assert kept(by_fraction, texts)[0] == [texts[1], texts[2], texts[4]]
     assert kept(WordBlocklist(words=["go to place"]), texts)[0] == [*texts[:2], *texts[3:]]
     assert kept(WordBlocklist(words=["bad"], whole_words=False), texts)[0] == ["go-to  place"]
 
@@ -146,7 +147,7 @@ def test_word_counts_shares_and_phrases():
 def test_words_by_language(tmp_path):
     (tmp_path / "de.txt").write_text("schlecht\n")
     stage = WordBlocklist(
-        words={"zh": ["坏话"], "en": ["bad"]}, word_files={"de": str(tmp_path / "de.txt")}, language_field="language"
+        words={"zh": ["坏话"], "en": ["bad"]}, word_files={"de": str(tmp_path / "de.txt")}, language_column="language"
     )
     texts = ["这是坏话吧", "bad", "bad", "schlecht!", "schlecht", None]
     languages = pa.array(["zh", "en", "de", "de", None, "en"])
@@ -173,8 +174,8 @@ STAGES = [
     Substring("a"),
     Regex("[ab]+", min_matches=2),
     PornographicUrls(),
-    UrlBlocklist(domains=["m.n"], substrings=["dm"], url_field="text"),
-    WordBlocklist(words=["a", "d$", "日", "b-m"], max_share=0.2),
+    UrlBlocklist(domains=["m.n"], substrings=["dm"], url_column="text"),
+    WordBlocklist(words=["a", "d$", "日", "b-m"], max_fraction=0.2),
 ]
 
 

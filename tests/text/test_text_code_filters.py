@@ -16,8 +16,8 @@ import curator_text
 from curator_core import LocalExecutor, Pipeline
 from curator_core.values.errors import ConfigError, UnknownNameError
 from curator_text import DocumentBatch
-from curator_text.code.html_text import text_length, text_share
-from curator_text.code.python_comments import comment_share
+from curator_text.code.html_text import text_fraction, text_length
+from curator_text.code.python_comments import comment_fraction
 from curator_text.filters.per_extension import ExtensionLimits, read_limits
 from curator_text.metrics.code import FAMILIES, code_comments
 from curator_text.metrics.text_bytes import text_bytes
@@ -125,7 +125,7 @@ class A:
 
 def test_python_comments_and_docstrings():
     counted = len("# one") + len("Module.\nClass.\nFunction\nof two lines.")
-    assert comment_share(MODULE) == counted / len(MODULE)
+    assert comment_fraction(MODULE) == counted / len(MODULE)
     assert tagged(curator_text.PythonCommentToCode(), [MODULE, "x = 1", "# x", None]) == [
         [counted / len(MODULE), 0.0, 1.0, None],
         [None, "too_few_comments", "too_many_comments", "missing_value"],
@@ -153,7 +153,7 @@ def test_source_that_is_no_python_scores_and_never_raises(source):
     assert tagged(curator_text.GeneralCommentToCode("python"), [source])[0][0] in (0.0, 9999.0)
 
 
-def share_by_definition(source):
+def fraction_by_definition(source):
     """What the score means, as NeMo Curator computes it: every token, and every node of the tree."""
     try:
         with warnings.catch_warnings():
@@ -209,7 +209,7 @@ MODULES = st.lists(STATEMENTS, max_size=5).map("\n".join)
 )
 def test_python_comments_are_those_of_the_definition(source, end, newline):
     source = (source + end).replace("\n", newline)
-    assert comment_share(source) == share_by_definition(source)
+    assert comment_fraction(source) == fraction_by_definition(source)
 
 
 @given(source=MODULES, data=st.data())
@@ -217,11 +217,11 @@ def test_comments_of_broken_python_are_those_of_the_definition(source, data):
     for oddity in data.draw(st.lists(st.sampled_from(ODDITIES), min_size=1, max_size=3)):
         at = data.draw(st.integers(0, len(source)))
         source = source[:at] + oddity + source[at:]
-    assert comment_share(source) == share_by_definition(source)
+    assert comment_fraction(source) == fraction_by_definition(source)
 
 
 def test_dubious_escapes_are_no_reason_to_refuse_a_file():
-    assert comment_share('x = "\\d"  # a') == 3 / 13  # pytest makes errors of warnings
+    assert comment_fraction('x = "\\d"  # a') == 3 / 13  # pytest makes errors of warnings
 
 
 def test_text_of_html():
@@ -250,7 +250,7 @@ def test_html_boilerplate():
     scores, reasons = tagged(curator_text.HtmlBoilerplate(), pages)
     assert scores == [150 / 157, 0.0 + 150 / 874, 0.0, 0.0, None]
     assert reasons == [None, "too_little_text", "too_little_text", "too_little_text", "missing_value"]
-    assert text_share("<p>short</p>", min_chars=5) == 5 / 12
+    assert text_fraction("<p>short</p>", min_chars=5) == 5 / 12
 
 
 @given(
@@ -354,5 +354,5 @@ def test_code_filters_run_in_a_pipeline_with_threads():
 
 def test_recursion_limit_is_left_as_it_was():
     before = sys.getrecursionlimit()
-    comment_share("(" * 5000)
+    comment_fraction("(" * 5000)
     assert sys.getrecursionlimit() == before

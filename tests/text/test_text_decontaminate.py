@@ -105,11 +105,11 @@ def test_the_reason_names_the_benchmark(benchmarks):
 
 def test_benchmarks_can_be_named_and_fields_chosen(benchmarks):
     references = {"mine": [str(benchmarks / "arithmetic.jsonl")]}
-    assert run(Decontaminate(references, fields=["question"]), [QUESTION])[1] == {"contaminated: mine": 1}
+    assert run(Decontaminate(references, reference_columns=["question"]), [QUESTION])[1] == {"contaminated: mine": 1}
     with pytest.raises(UnknownNameError, match="questoin"):
-        scores(Decontaminate(references, fields=["questoin"]), [QUESTION])
+        scores(Decontaminate(references, reference_columns=["questoin"]), [QUESTION])
     with pytest.raises(ConfigError, match="holds int64"):
-        scores(Decontaminate(references, fields=["n"]), [QUESTION])
+        scores(Decontaminate(references, reference_columns=["n"]), [QUESTION])
     with pytest.raises(ConfigError, match="gone"):
         Decontaminate(str(benchmarks / "gone.jsonl")).preflight()
     (benchmarks / "odd.xyz").write_text("x")
@@ -119,13 +119,13 @@ def test_benchmarks_can_be_named_and_fields_chosen(benchmarks):
         Decontaminate(str(benchmarks), ngrams=5)
 
 
-def test_several_matches_or_a_share_can_be_asked_for(benchmarks):
+def test_several_matches_or_a_fraction_can_be_asked_for(benchmarks):
     repeated = "a b c d e f g h i j k l m n"  # two n-grams
     diluted = f"{repeated} {' '.join(f'w{number}' for number in range(100))}"
     references = str(benchmarks / "quiz.parquet")
     assert scores(Decontaminate(references), [repeated, diluted]) == [2, 2]
     assert run(Decontaminate(references, min_matches=3), [repeated])[0] == [repeated]
-    assert run(Decontaminate(references, min_share=0.5), [repeated, diluted])[0] == [diluted]
+    assert run(Decontaminate(references, min_fraction=0.5), [repeated, diluted])[0] == [diluted]
 
 
 def test_common_phrases_are_counted_first_and_then_ignored(benchmarks, tmp_path):

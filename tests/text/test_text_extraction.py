@@ -59,7 +59,7 @@ def test_parameters_say_what_comes_out(run):
     assert "\n" not in one_line
     assert "An image" not in one_line
     assert "html" in run(ExtractHtml(keep_html=True), [PAGE])[0][0]
-    assert "Snow & ice" in run(ExtractHtml(html_field="text"), [PAGE])[0][0]["text"]
+    assert "Snow & ice" in run(ExtractHtml(html_column="text"), [PAGE])[0][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def run(stage, texts=TEXTS):
 
 
 def test_fasttext_classify_adds_label_and_probability():
-    rows, dropped = run(FasttextClassify(str(fasttext_model_file()), label_field="lang"))
+    rows, dropped = run(FasttextClassify(str(fasttext_model_file()), label_column="lang"))
     assert [row["lang"] for row in rows][:3] == ["en", "de", None]
     assert rows[0]["score"] > 0.8
     assert rows[2]["score"] is None

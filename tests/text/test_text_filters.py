@@ -66,7 +66,7 @@ def test_tag_keeps_rows_and_says_why():
 
 def test_filters_run_on_any_text_column():
     batch = DocumentBatch(data={"caption": ["a small cat", "cat"]})
-    (out,) = Pipeline(stages=[WordCount(min_words=2, text_field="caption")]).run(initial_tasks=[batch])
+    (out,) = Pipeline(stages=[WordCount(min_words=2, text_column="caption")]).run(initial_tasks=[batch])
     assert out.data["caption"].to_pylist() == ["a small cat"]
 
 
@@ -76,7 +76,7 @@ def test_impossible_bounds_are_refused_at_once():
     with pytest.raises(ConfigError, match=r"min_length=5 is more than max_length=2"):
         MeanWordLength(min_length=5, max_length=2)
     with pytest.raises(ConfigError, match="between 0 and 1"):
-        NonAlphaNumeric(max_share=25)
+        NonAlphaNumeric(max_fraction=25)
 
 
 @pytest.mark.parametrize(

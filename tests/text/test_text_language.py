@@ -83,7 +83,7 @@ def test_only_the_beginning_is_looked_at():
 
 def test_columns_can_be_named():
     batch = DocumentBatch(data={"body": [TEXTS["de"]], "language": ["unchanged"]})
-    stage = LanguageId(text_field="body", language_field="lang", score_field="sure")
+    stage = LanguageId(text_column="body", language_column="lang", score_column="sure")
     (row,) = stage.process(batch).data.to_pylist()
     assert (row["lang"], row["language"], set(stage.outputs())) == ("de", "unchanged", {"lang", "sure"})
 
@@ -93,7 +93,7 @@ def test_a_column_that_is_there_is_not_replaced_unless_asked_for(tmp_path, colum
     from curator_text import ReadJsonl
 
     batch = DocumentBatch(data={"text": [TEXTS["de"]], column: ["mine"]})
-    parameter = {"language": "language_field", "language_score": "score_field"}[column]
+    parameter = {"language": "language_column", "language_score": "score_column"}[column]
     with pytest.raises(StageError, match=f"there is a column '{column}' already") as caught:
         LanguageId().process(batch)
     assert caught.value.fix == f"choose another {parameter}, or overwrite: true"

@@ -172,7 +172,7 @@ def test_a_judge_gives_scores_and_an_answer_without_one_is_quarantined():
             ("d", "0"),
             task="judge",
             score_range=(0, 5),
-            answer_field="said",
+            answer_column="said",
         )
     assert result[0].data["judge_score"].to_pylist() == [4.5, 0.0]
     assert result[0].data["said"].to_pylist() == ["Score: 4.5 out of 5", "0"]

@@ -141,7 +141,10 @@ def test_the_same_task_gives_the_same_bits():
 
 def test_tokens_made_once_serve_several_models():
     tokenize = Tokenize(str(tokenizer_file()), max_length=48)
-    embed, classify = (Embed(str(encoder()), tokens_field="tokens"), Classify(str(classifier()), tokens_field="tokens"))
+    embed, classify = (
+        Embed(str(encoder()), tokens_column="tokens"),
+        Classify(str(classifier()), tokens_column="tokens"),
+    )
     (out,) = run(tokenize, embed, classify)
     assert out.columns == ["text", "n", "tokens", "embedding", "label", "score"]
     assert column([out], "embedding") == column(run(Embed(str(encoder()))), "embedding")
@@ -182,7 +185,7 @@ def logits(path, text):
 
 
 def test_labels_and_probabilities_are_those_of_the_model():
-    (out,) = run(Classify(str(classifier()), scores_field="all"))
+    (out,) = run(Classify(str(classifier()), scores_column="all"))
     rows = out.data.to_pylist()
     assert list(rows[0]) == ["text", "n", "label", "score", "all"]
     for text, row in zip(DOCUMENTS, rows, strict=True):
@@ -199,7 +202,7 @@ def test_labels_and_probabilities_are_those_of_the_model():
 
 def test_independent_labels_have_probabilities_of_their_own():
     path = classifier("multi_label_classification")
-    row = run(Classify(str(path), scores_field="all"))[0].data.to_pylist()[3]
+    row = run(Classify(str(path), scores_column="all"))[0].data.to_pylist()[3]
     expected = 1 / (1 + np.exp(-logits(path, DOCUMENTS[3])))
     assert list(row["all"].values()) == pytest.approx(list(expected), abs=1e-5)
     assert row["score"] == pytest.approx(expected.max(), abs=1e-5)
@@ -234,7 +237,7 @@ def test_the_layout_of_nvidias_classifiers_is_read():
     backbone.load_state_dict({name[6:]: value for name, value in weights.items() if name.startswith("model.")})
     tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
     tokenizer.enable_truncation(48)
-    rows = run(Classify(str(path), scores_field="all"))[0].data.to_pylist()
+    rows = run(Classify(str(path), scores_column="all"))[0].data.to_pylist()
     for text, row in zip(DOCUMENTS, rows, strict=True):
         if text is None:
             continue
@@ -304,7 +307,7 @@ def test_models_that_are_not_there_say_what_to_do(monkeypatch, tmp_path):
     with pytest.raises(PipelineError, match=r"there is no tokenizer '.*/gone'"):
         run(Embed(str(tmp_path / "gone")))
     with pytest.raises(PipelineError, match=r"there is no model '.*/gone'"):
-        run(Embed(str(tmp_path / "gone"), tokens_field="tokens"))
+        run(Embed(str(tmp_path / "gone"), tokens_column="tokens"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     import huggingface_hub.constants
 
@@ -343,7 +346,7 @@ def test_a_worker_takes_no_gpu_that_it_was_not_given(monkeypatch):
 
 
 def test_token_columns_of_the_wrong_type_are_reported():
-    result = Pipeline(stages=[Embed(str(encoder()), tokens_field="text")]).run(
+    result = Pipeline(stages=[Embed(str(encoder()), tokens_column="text")]).run(
         LocalExecutor(), initial_tasks=[documents()]
     )
     assert "holds string, not lists of token ids" in result.quarantined[0].message

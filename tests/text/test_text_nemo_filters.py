@@ -242,10 +242,10 @@ def test_a_column_that_is_no_text_is_refused():
     [
         (lambda: curator_text.WordCount(min_words=5, max_words=2), "min_words=5 is more than max_words=2"),
         (lambda: curator_text.MeanWordLength(min_length=5, max_length=2), "min_length=5 is more than max_length=2"),
-        (lambda: curator_text.NonAlphaNumeric(max_share=25), "max_share must be between 0 and 1"),
-        (lambda: curator_text.RepeatedLines(min_share=-0.1), "min_share must be between 0 and 1"),
+        (lambda: curator_text.NonAlphaNumeric(max_fraction=25), "max_fraction must be between 0 and 1"),
+        (lambda: curator_text.RepeatedLines(min_fraction=-0.1), "min_fraction must be between 0 and 1"),
         (lambda: curator_text.RepeatingTopNGrams(n=0), "n must be at least 1"),
-        (lambda: curator_text.RepeatingDuplicateNGrams(max_share=2), "max_share must be between 0 and 1"),
+        (lambda: curator_text.RepeatingDuplicateNGrams(max_fraction=2), "max_fraction must be between 0 and 1"),
         (lambda: curator_text.LongWord(max_length=0), "max_length must be at least 1"),
     ],
 )
@@ -288,9 +288,9 @@ def test_the_english_recipe_drops_what_its_stages_tag():
 
 
 def test_the_english_recipe_has_the_published_filters_and_names_of_their_own():
-    names = [stage.name for stage in nemo_english(text_field="body")]
+    names = [stage.name for stage in nemo_english(text_column="body")]
     assert len(names) == len(set(names)) == 28
-    assert {stage.text_field for stage in nemo_english(text_field="body")} == {"body"}
+    assert {stage.text_column for stage in nemo_english(text_column="body")} == {"body"}
 
 
 def test_neighbouring_filters_measure_a_group_once(monkeypatch):

@@ -114,9 +114,9 @@ def test_column_type_position_and_neighbours_are_kept(kind, texts):
 
 def test_another_column_and_wrong_types():
     batch = DocumentBatch(data={"body": ["a  b"], "number": [1]})
-    assert Normalize(text_field="body").process(batch).data["body"].to_pylist() == ["a b"]
+    assert Normalize(text_column="body").process(batch).data["body"].to_pylist() == ["a b"]
     with pytest.raises(StageError, match="'number' holds int64"):
-        Normalize(text_field="number").process(batch)
+        Normalize(text_column="number").process(batch)
 
 
 def test_it_runs_in_a_pipeline():

@@ -107,11 +107,12 @@ def test_gopher_repetition(text, reason):
 
 def test_gopher_repetition_takes_any_n():
     text = " ".join(["a b c d e f g h i j k l m n"] * 2)
-    assert reasons(GopherRepetition(top_ngrams={}, repeated_ngrams={12: 0.2}), [text]) == ["duplicated_12_n_grams"]
-    assert reasons(GopherRepetition(top_ngrams={7: 0.2}, repeated_ngrams={}), [text]) == ["top_7_gram"]
-    assert reasons(GopherRepetition(top_ngrams={}, repeated_ngrams={}), [text]) == [None]
+    cases = (({}, {12: 0.2}, "duplicated_12_n_grams"), ({7: 0.2}, {}, "top_7_gram"), ({}, {}, None))
+    for top, repeated, reason in cases:
+        stage = GopherRepetition(max_top_ngram_fraction=top, max_repeated_ngram_fraction=repeated)
+        assert reasons(stage, [text]) == [reason]
     with pytest.raises(ConfigError, match="n=1"):
-        GopherRepetition(top_ngrams={1: 0.5})
+        GopherRepetition(max_top_ngram_fraction={1: 0.5})
 
 
 @pytest.mark.parametrize(

@@ -116,5 +116,5 @@ def test_wrong_parameters_are_refused():
 
 def test_utf16_files_and_another_column(tmp_path):
     (tmp_path / "a.log").write_bytes("Größe".encode("utf-16"))
-    rows, _ = read(tmp_path, encoding="utf-16", extensions=[".log"], text_field="body")
+    rows, _ = read(tmp_path, encoding="utf-16", extensions=[".log"], text_column="body")
     assert rows[0]["body"] == "Größe"

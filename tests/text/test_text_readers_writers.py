@@ -158,7 +158,7 @@ def test_problems_are_found_before_anything_runs(tmp_path):
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "in.parquet")
     with pytest.raises(PipelineError, match=r"unknown column of .*'text'"):
         Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet"), columns=["text"])]).build()
-    Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet")), WordCount(text_field="body")]).build()
+    Pipeline(stages=[ReadParquet(str(tmp_path / "in.parquet")), WordCount(text_column="body")]).build()
 
 
 def test_stages_are_made_by_their_registry_names(tmp_path):

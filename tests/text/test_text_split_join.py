@@ -47,7 +47,7 @@ def test_splitting_and_joining_gives_the_documents_back(texts):
 def test_joined_documents_are_as_long_as_the_limit_allows(lengths, limit):
     texts = [chr(97 + at) * length for at, length in enumerate(lengths)]
     batch = DocumentBatch(data={"id": [1] * len(texts), "text": texts, "segment_id": list(range(len(texts)))})
-    options = {"separator": "--", "document_id_field": "id", "max_length": limit, "drop_segment_id_field": False}
+    options = {"separator": "--", "document_id_column": "id", "max_length": limit, "drop_segment_id_column": False}
     rows = JoinDocuments(**options).process(batch).data.to_pylist()
     assert "--".join(row["text"] for row in rows) == "--".join(texts)
     assert [row["segment_id"] for row in rows] == list(range(len(rows)))
@@ -66,7 +66,7 @@ def test_joining_counts_what_it_is_told_and_skips_nulls():
             "tokens": [5, 5, 5, 0, 1, 1],
         }
     )
-    options = {"separator": " ", "document_id_field": "id", "max_length": 11, "length_field": "tokens"}
+    options = {"separator": " ", "document_id_column": "id", "max_length": 11, "length_column": "tokens"}
     assert JoinDocuments(**options).process(batch).data.to_pylist() == [
         {"id": 1, "text": "a b", "tokens": 11},
         {"id": 1, "text": None, "tokens": 5},
@@ -74,8 +74,8 @@ def test_joining_counts_what_it_is_told_and_skips_nulls():
         {"id": None, "text": "x", "tokens": 1},
         {"id": None, "text": "y", "tokens": 1},
     ]
-    with pytest.raises(ConfigError, match="length_field needs max_length"):
-        JoinDocuments(length_field="tokens")
+    with pytest.raises(ConfigError, match="length_column needs max_length"):
+        JoinDocuments(length_column="tokens")
 
 
 def test_segments_are_filtered_and_joined_in_one_pipeline(tmp_path):
@@ -107,12 +107,12 @@ def test_ids_say_where_a_row_is_and_do_not_depend_on_batches(tmp_path):
 def test_ids_of_other_fields_and_columns_in_the_way():
     batch = DocumentBatch(data={"id": [1, 2], "doc": ["a", None], "segment_id": [0, None]})
     with pytest.raises(StageError, match="there is a column 'id' already"):
-        AddId(fields=["doc"]).process(batch)
-    ids = AddId(fields=["doc", "segment_id"], overwrite=True).process(batch).data["id"].to_pylist()
+        AddId(columns=["doc"]).process(batch)
+    ids = AddId(columns=["doc", "segment_id"], overwrite=True).process(batch).data["id"].to_pylist()
     assert ids[1] == "null-null"
     assert ids[0].endswith("-0")
     with pytest.raises(StageError, match="not text or whole numbers"):
-        AddId(id_field="new", fields=["x"]).process(DocumentBatch(data={"x": [0.5]}))
+        AddId(id_column="new", columns=["x"]).process(DocumentBatch(data={"x": [0.5]}))
 
 
 def test_a_label_for_fasttext():

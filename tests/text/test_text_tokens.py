@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from curator_core import LocalExecutor, Pipeline
+from curator_core import LocalExecutor, Pipeline, make_stage
 from curator_core.authoring.stage import WorkerInfo
 from curator_core.values.errors import ConfigError, PipelineError, StageError
-from curator_text import CountTokens, DocumentBatch, TokenCount, Tokenize, TokenizerFertility
+from curator_text import AddTokenCount, DocumentBatch, TokenCount, Tokenize, TokenizerFertility
 from curator_text.models import token_encoder
 from tests.support.tiny_text_models import CORPUS, DOCUMENTS, plain_tokenizer_file, tokenizer_file
 
@@ -88,24 +88,24 @@ def test_max_chars_cuts_before_tokenising():
 
 
 def test_counts_are_those_of_the_library():
-    rows, dropped = run(CountTokens(str(tokenizer_file())), DOCUMENTS)
+    rows, dropped = run(AddTokenCount(str(tokenizer_file())), DOCUMENTS)
     tokenizer = Tokenizer.from_file(str(tokenizer_file()))
     expected = [None if text is None else len(tokenizer.encode(text, add_special_tokens=False)) for text in DOCUMENTS]
     assert [row["token_count"] for row in rows] == expected
     assert dropped == {}
-    with_special, _ = run(CountTokens(str(tokenizer_file()), add_special_tokens=True), DOCUMENTS)
+    with_special, _ = run(AddTokenCount(str(tokenizer_file()), add_special_tokens=True), DOCUMENTS)
     assert [row["token_count"] for row in with_special] == [None if n is None else n + 2 for n in expected]
 
 
-def test_limits_of_count_tokens_drop_with_a_reason_and_keep_the_bounds():
+def test_limits_of_add_token_count_drop_with_a_reason_and_keep_the_bounds():
     texts = ["a " * count for count in (1, 2, 3, 4)] + [None]
-    counts = [row["token_count"] for row in run(CountTokens(str(tokenizer_file())), texts)[0]]
+    counts = [row["token_count"] for row in run(AddTokenCount(str(tokenizer_file())), texts)[0]]
     low, high = counts[1], counts[2]
-    rows, dropped = run(CountTokens(str(tokenizer_file()), min_tokens=low, max_tokens=high), texts)
+    rows, dropped = run(AddTokenCount(str(tokenizer_file()), min_tokens=low, max_tokens=high), texts)
     assert [row["token_count"] for row in rows] == [low, high]
     assert dropped == {"too_few_tokens": 1, "too_many_tokens": 1, "missing_value": 1}
     with pytest.raises(ConfigError, match="min_tokens=5 is more than max_tokens=2"):
-        CountTokens("x", min_tokens=5, max_tokens=2)
+        AddTokenCount("x", min_tokens=5, max_tokens=2)
 
 
 def test_a_document_in_pieces_has_as_many_tokens_as_in_one(monkeypatch):
@@ -113,10 +113,10 @@ def test_a_document_in_pieces_has_as_many_tokens_as_in_one(monkeypatch):
         "x" * 700,
         "\n\n " * 99,
     ]
-    whole = [row["token_count"] for row in run(CountTokens(str(tokenizer_file())), texts)[0]]
+    whole = [row["token_count"] for row in run(AddTokenCount(str(tokenizer_file())), texts)[0]]
     monkeypatch.setattr(token_encoder, "_PIECE_CHARS", 64)
     monkeypatch.setattr(token_encoder, "_CALL_CHARS", 100)
-    pieces = [row["token_count"] for row in run(CountTokens(str(tokenizer_file())), texts)[0]]
+    pieces = [row["token_count"] for row in run(AddTokenCount(str(tokenizer_file())), texts)[0]]
     assert pieces[:3] == whole[:3]
     # Where there is no space to cut at, a token can be cut in two.
     assert all(0 <= few - many <= 12 for few, many in zip(pieces[3:], whole[3:], strict=True))
@@ -141,13 +141,17 @@ def test_tokenizer_fertility_is_characters_per_token():
 
 def test_a_tokenizer_that_is_not_there_is_reported_before_the_run(tmp_path):
     with pytest.raises(PipelineError, match=r"there is no tokenizer '.*gone/tokenizer.json'"):
-        run(CountTokens(str(tmp_path / "gone/tokenizer.json")), ["a"])
+        run(AddTokenCount(str(tmp_path / "gone/tokenizer.json")), ["a"])
 
 
 def test_a_file_that_is_no_tokenizer_is_reported(tmp_path):
     file = tmp_path / "tokenizer.json"
     file.write_text("{}")
     with pytest.raises(StageError, match="is not a tokenizer"):
-        ready(CountTokens(str(tmp_path)))
+        ready(AddTokenCount(str(tmp_path)))
     with pytest.raises(StageError, match="leaves no room beside the 2 special tokens"):
         ready(Tokenize(str(tokenizer_file()), max_length=2))
+
+
+def test_the_former_name_of_the_annotator_stays_good():
+    assert make_stage("text.count_tokens", tokenizer="x").name == "text.add_token_count"

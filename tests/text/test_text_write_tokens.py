@@ -80,7 +80,7 @@ def test_the_end_of_a_document_is_marked(eod, tokenizer, tmp_path):
 
 @pytest.mark.parametrize(("vocab_size", "kind"), [(65_499, "<u2"), (65_500, "<i4"), (None, "<i4")])
 def test_a_column_of_tokens_is_written_in_the_type_of_its_vocabulary(vocab_size, kind, tmp_path):
-    stage = WriteTokens(str(tmp_path / "out"), token_field="ids", vocab_size=vocab_size, eod=7)
+    stage = WriteTokens(str(tmp_path / "out"), token_column="ids", vocab_size=vocab_size, eod=7)
     rows = pa.table({"ids": pa.array([[1, 2, 3], None, [], [65_000]], pa.list_(pa.uint32()))})
     _, dropped = write(stage, rows)
     assert dropped == {"missing_value": 1, "no_tokens": 1}
@@ -90,14 +90,14 @@ def test_a_column_of_tokens_is_written_in_the_type_of_its_vocabulary(vocab_size,
 @pytest.mark.parametrize("ids", [[[70_000]], [[-1]]])
 def test_tokens_that_do_not_fit_are_an_error(ids, tmp_path):
     with pytest.raises(StageError, match="do not fit uint16"):
-        write(WriteTokens(str(tmp_path), token_field="ids", vocab_size=100), {"ids": ids})
+        write(WriteTokens(str(tmp_path), token_column="ids", vocab_size=100), {"ids": ids})
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("column", [["text"], [1], [[1.5]], [[1, None]]])
 def test_a_column_of_something_else_is_an_error(column, tmp_path):
     with pytest.raises(StageError, match="'ids'"):
-        write(WriteTokens(str(tmp_path), token_field="ids"), {"ids": column})
+        write(WriteTokens(str(tmp_path), token_column="ids"), {"ids": column})
 
 
 def test_a_batch_without_tokens_writes_nothing(tokenizer, tmp_path):
@@ -108,7 +108,7 @@ def test_a_batch_without_tokens_writes_nothing(tokenizer, tmp_path):
 
 
 def test_wrong_parameters_are_found_before_anything_runs(tokenizer, tmp_path):
-    for wrong in ({}, {"tokenizer": "x", "token_field": "y"}, {"token_field": "y", "eod": "<eod>"}):
+    for wrong in ({}, {"tokenizer": "x", "token_column": "y"}, {"token_column": "y", "eod": "<eod>"}):
         with pytest.raises(ConfigError):
             WriteTokens("out", **wrong)
     (tmp_path / "in.txt").write_text("the fox")

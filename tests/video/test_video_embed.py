@@ -23,11 +23,11 @@ def embedded(*stages):
 
 def test_the_vector_of_a_clip_is_the_mean_of_its_frames(video):
     model = str(vision_model("clip"))
-    (row,) = embedded(Read(video), SampleFrames(count=3), Embed(model, frames_field="frames", normalize=False))
+    (row,) = embedded(Read(video), SampleFrames(count=3), Embed(model, frames_column="frames", normalize=False))
     encoder = ImageEncoder.load(model, stage="test")
     expected = encoder.encode([decode_jpeg(each) for each in row["frames"]]).mean(axis=0)
     np.testing.assert_allclose(row["embedding"], expected, rtol=1e-4, atol=1e-6)
-    (unit,) = embedded(Read(video), SampleFrames(count=3), Embed(model, frames_field="frames"))
+    (unit,) = embedded(Read(video), SampleFrames(count=3), Embed(model, frames_column="frames"))
     np.testing.assert_allclose(unit["embedding"], expected / np.linalg.norm(expected), rtol=1e-4, atol=1e-6)
 
 
@@ -45,7 +45,7 @@ def test_a_frame_that_is_no_picture_is_one_quarantined_row(video):
     model = str(vision_model("clip"))
     (good,) = embedded(Read(video), SampleFrames(count=1))
     batch = VideoBatch(data={"frames": [good["frames"], [b"not a picture"], None, []], "n": [0, 1, 2, 3]})
-    result = Pipeline(stages=[Embed(model, frames_field="frames")]).run(LocalExecutor(), initial_tasks=[batch])
+    result = Pipeline(stages=[Embed(model, frames_column="frames")]).run(LocalExecutor(), initial_tasks=[batch])
     rows = [row for each in result for row in each.data.to_pylist()]
     assert [(row["n"], row["embedding"] is not None) for row in rows] == [(0, True), (2, False), (3, False)]
     assert [record.error_type for record in result.quarantined] == ["UnreadableFrame"]

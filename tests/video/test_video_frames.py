@@ -129,7 +129,7 @@ def test_a_row_without_a_file_has_no_frames():
 
 def test_content_at_hand_is_used_instead_of_the_file(three_scenes):
     batch = VideoBatch(data={"uri": ["gone.mp4"], "content": [Path(three_scenes).read_bytes()]})
-    row = SampleFrames(count=3, bytes_field="content").process(batch).data.to_pylist()[0]
+    row = SampleFrames(count=3, bytes_column="content").process(batch).data.to_pylist()[0]
     assert row["frames"] == sampled(three_scenes, count=3)[0]["frames"]
     read = [row for batch in Pipeline(stages=[Read(three_scenes, with_bytes=True)]).run(LocalExecutor())
             for row in batch.data.to_pylist()]  # fmt: skip

@@ -106,7 +106,7 @@ def test_motion_measured_with_the_scenes_is_that_of_the_clips(tmp_path, name):
     assert (found[3:], expected[3:]) == ([None], [None])
     assert found[:3] == pytest.approx(expected[:3], rel=1e-6)
     gone = scenes.with_column("uri", ["gone.mp4"] * 3 + [None])  # nothing is decoded again
-    tagged = MotionFilter(tag=True, motion_field="motion").process(gone)
+    tagged = MotionFilter(tag=True, motion_column="motion").process(gone)
     assert tagged.data["motion_filter_score"].to_pylist() == found
 
 
@@ -116,7 +116,7 @@ def test_motion_that_was_not_measured_with_the_scenes_is_measured_later(tmp_path
         VideoBatch(data={"uri": [path], "_source": [path]})
     )
     assert scenes.data["motion"].to_pylist() == [None, None]
-    tagged = MotionFilter(tag=True, motion_field="motion").process(scenes)
+    tagged = MotionFilter(tag=True, motion_column="motion").process(scenes)
     assert all(each > 0.01 for each in tagged.data["motion_filter_score"].to_pylist())
 
 

@@ -47,7 +47,7 @@ def test_ratios_compare_the_same_boundaries(monkeypatch):
 
 
 def test_the_command_runs_without_peers():
-    done = run("--case", "exact", "--share", "0.001", "--peers", "none", "--json")
+    done = run("--case", "exact", "--fraction", "0.001", "--peers", "none", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert "error" not in report["cases"]["exact"], report

@@ -145,11 +145,11 @@ def test_differences_are_counted_by_kind_and_measured_against_what_is_asked_for(
     ids = [str(number) for number in range(100)]
     ours = [None] * 99 + ["short"]
     theirs = [None] * 100
-    found = compare(("filter", "corpus"), ids, (ours, theirs), least=0.99, why=["words differ"] * 100)
-    assert (found.same_decision, found.share, found.is_enough) == (99, 0.99, True)
+    found = compare(("filter", "corpus"), ids, (ours, theirs), min_fraction=0.99, why=["words differ"] * 100)
+    assert (found.same_decision, found.fraction, found.is_enough) == (99, 0.99, True)
     assert found.differences == {"ours short, theirs kept; words differ": 1}
     assert found.examples == {"ours short, theirs kept; words differ": ["99"]}
-    assert not compare(("filter", "corpus"), ids, (ours, theirs), least=1.0).is_enough
+    assert not compare(("filter", "corpus"), ids, (ours, theirs), min_fraction=1.0).is_enough
 
 
 def test_a_line_is_missed_on_either_side():
@@ -157,6 +157,6 @@ def test_a_line_is_missed_on_either_side():
 
     ratios = {target.ratio: 20.0 for target in TARGETS}
     found = check(ratios)
-    assert all(each["is_met"] == (each["least"] <= 20.0) for each in found.values() if "least" in each)
-    assert not any(each["is_met"] for each in found.values() if "most" in each)
+    assert all(each["is_met"] == (each["min_value"] <= 20.0) for each in found.values() if "min_value" in each)
+    assert not any(each["is_met"] for each in found.values() if "max_value" in each)
     assert check({}) == {}

@@ -27,10 +27,10 @@ def lengths(batch, column="text"):
 @dataclass
 class Longer(Filter):
     than: int = 0
-    text_field: str = "text"
+    text_column: str = "text"
 
     def judge(self, batch):
-        length = lengths(batch, self.text_field)
+        length = lengths(batch, self.text_column)
         return Verdict(length, {"short": length <= self.than})
 
 

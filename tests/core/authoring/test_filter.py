@@ -16,11 +16,11 @@ from curator_core.values.errors import StageError
 class Length(Filter):
     low: int = 2
     high: int = 4
-    text_field: str = "text"
+    text_column: str = "text"
     name: str = "toy.length"
 
     def judge(self, batch: TableBatch) -> Verdict:
-        length = batch.text(self.text_field).str.len_chars()
+        length = batch.text(self.text_column).str.len_chars()
         return Verdict(length, {"short": length < self.low, "long": length > self.high})
 
 

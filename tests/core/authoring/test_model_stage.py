@@ -20,13 +20,13 @@ from curator_core.sdk import ConfigError, DataError, ModelStage, StageError
 class Lengths(ModelStage):
     """Add the length of each text, noting what the model was shown."""
 
-    text_field: str = "text"
+    text_column: str = "text"
     name = "acme.lengths"
     uses_torch = False
     seen: ClassVar[list] = []
 
     def inputs(self):
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self):
         return ["length"]
@@ -37,7 +37,7 @@ class Lengths(ModelStage):
         return len
 
     def predict(self, model, rows):
-        texts = rows[self.text_field].to_pylist()
+        texts = rows[self.text_column].to_pylist()
         self.seen.append(texts)
         if "bad" in texts:
             raise ValueError("no words")

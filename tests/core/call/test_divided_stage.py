@@ -15,10 +15,10 @@ from curator_core.run.worker_state import WorkerState
 
 @dataclass
 class AtLeast(Filter):
-    least: int = 3
+    min_value: int = 3
 
     def judge(self, batch):
-        return Verdict.between(batch.series("n"), self.least, None, below="few", above="many")
+        return Verdict.between(batch.series("n"), self.min_value, None, below="few", above="many")
 
 
 class Whole(ProcessingStage[TableBatch, TableBatch]):

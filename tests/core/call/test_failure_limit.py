@@ -95,7 +95,7 @@ def test_every_executor_takes_the_policies_from_yaml(name):
     text = f"""
 version: 1
 stages:
-  - table.sample: {{share: 0.5}}
+  - table.sample: {{fraction: 0.5}}
     with: {{on_error: raise, max_attempts: 1}}
 executor: {{name: {name}, {options}}}
 """

@@ -84,15 +84,15 @@ STAGES = """
 
         Args:
             min_chars: Shortest text to keep.
-            text_field: Column that holds the text.
+            text_column: Column that holds the text.
         '''
 
         name = "toy.min_chars"
         min_chars: int = 3
-        text_field: str = "text"
+        text_column: str = "text"
 
         def judge(self, batch):
-            length = batch.text(self.text_field).str.len_chars()
+            length = batch.text(self.text_column).str.len_chars()
             return Verdict(length, {"too_short": length < self.min_chars})
 
     @processing_stage(name="toy.shout", inputs=["text"])

@@ -18,7 +18,7 @@ HEAD = "version: 1\nstages:\n  - toy.rows\n"
         (HEAD + '  - toy.min_chars: {min_chars: "${LEN}"}\n', ":4: stages[1] toy.min_chars.min_chars: variable"),
         (HEAD + "  - toy.moon\n", 'pip install "curator-toy[moon]"'),
         (HEAD + "  - acme.anything\n", "install the distribution that provides the plugin 'acme'"),
-        (HEAD + "  - toy.min_chars: {text_field: body}\n", "p.yaml:4: pipeline 'p': stage 'toy.min_chars' reads"),
+        (HEAD + "  - toy.min_chars: {text_column: body}\n", "p.yaml:4: pipeline 'p': stage 'toy.min_chars' reads"),
         (HEAD + "  - toy.rows: {}\n    with: {name: again}\n", "p.yaml:4: pipeline 'p': stage 'again' takes"),
         (HEAD + "  - toy.shout\n  - toy.shout\n", "p.yaml:4: pipeline 'p' has more than one stage called 'toy.shout'"),
         ("stages:\n  - toy.rows\n", ":1: the key 'version' is missing: begin with version: 1"),
@@ -105,7 +105,7 @@ def test_explain_shows_types_resources_columns_and_executor(cli, write_pipeline)
 
 
 def test_no_inputs_skips_looking_at_the_inputs(cli, write_pipeline):
-    path = write_pipeline(HEAD + "  - toy.min_chars: {text_field: body}\n")
+    path = write_pipeline(HEAD + "  - toy.min_chars: {text_column: body}\n")
     assert cli("validate", path).status == 2
     assert cli("explain", path, "--no-inputs").status == 0
     plain = cli("explain", write_pipeline(HEAD, "q.yaml"), "--no-inputs", "--json").json

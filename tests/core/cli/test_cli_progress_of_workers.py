@@ -25,8 +25,10 @@ def running_state():
     state.stats_of("toy.model").add(tasks_in=20, rows_in=1900)
     state.stats_of("toy.clean").dropped["too_short"] += 123
     state.live = {
-        "toy.read": LiveStage("toy.read+toy.clean", True, queued=11, running=3, workers=4, busy=0.75, remaining=14),
-        "toy.clean": LiveStage("toy.read+toy.clean", leads_step=False, running=3, workers=4, busy=0.75),
+        "toy.read": LiveStage(
+            "toy.read+toy.clean", True, queued=11, running=3, workers=4, busy_fraction=0.75, remaining=14
+        ),
+        "toy.clean": LiveStage("toy.read+toy.clean", leads_step=False, running=3, workers=4, busy_fraction=0.75),
         "toy.model": LiveStage("toy.model", queued=987, running=8, workers=16, remaining=1009, is_bottleneck=True),
     }
     return state

@@ -65,7 +65,7 @@ def test_input_that_matches_nothing_fails_before_running(command, job, tmp_path,
 
 
 def test_missing_column_is_found_in_the_first_file_and_has_its_line(job, tmp_path, capsys):
-    (tmp_path / "p.yaml").write_text(PIPELINE.replace("min_words: 5", "text_field: body"))
+    (tmp_path / "p.yaml").write_text(PIPELINE.replace("min_words: 5", "text_column: body"))
     assert job("run") == 2
     assert f"{tmp_path / 'p.yaml'}:6: pipeline 'clean': stage 'text.word_count' reads column 'body'" in (
         capsys.readouterr().err

@@ -132,7 +132,7 @@ def test_pipelines_and_workflows_are_steps_of_one_file(cli, steps, tmp_path):
         ("    workflow:\n      dedup", "    workflows:\n      dedup", "unknown key, did you mean 'workflow'?"),
         ("table.write_parquet", "text.write_parket", "s.yaml:16: steps[2].stages[1]"),
         ("table.write_parquet: {", "table.write_parquet: {file_bytes: 1, ", "unknown parameter"),
-        ("table.where", "text.word_count: {text_field: txt}\n      - table.where", "s.yaml:8"),
+        ("table.where", "text.word_count: {text_column: txt}\n      - table.where", "s.yaml:8"),
     ],
 )
 def test_what_is_wrong_with_a_late_step_is_said_before_the_first_runs(cli, steps, tmp_path, old, new, message):

@@ -63,7 +63,7 @@ STAGES = """
         name = "shapes.every"
         label: str
         count: int = 1
-        share: Annotated[float, Field(ge=0, le=1)] = 0.5
+        fraction: Annotated[float, Field(ge=0, le=1)] = 0.5
         flag: bool = False
         mode: Literal["fast", "exact"] = "fast"
         words: list[str] = field(default_factory=list)

@@ -52,11 +52,11 @@ executor: {name: local, threads: 3}
 
 def test_file_gives_its_name_to_a_pipeline_without_one(tmp_path):
     path = tmp_path / "clean.yaml"
-    path.write_text("\ufeffversion: 1\nstages: [{table.sample: {share: 1}}]\n", encoding="utf-8")
+    path.write_text("\ufeffversion: 1\nstages: [{table.sample: {fraction: 1}}]\n", encoding="utf-8")
     loaded = load_pipeline(path)
     assert loaded.pipeline.name == "clean"
     assert loaded.path == path
-    assert Pipeline.from_yaml(str(path)).stages[0].share == 1.0
+    assert Pipeline.from_yaml(str(path)).stages[0].fraction == 1.0
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_to_yaml_and_from_yaml_look_names_up_where_they_are_told(registry):
 
 
 def test_to_yaml_and_from_yaml_of_core_stages():
-    pipeline = Pipeline("core", "With ${dollars}.", [make_stage("table.sample", share=0.25, seed=3)])
+    pipeline = Pipeline("core", "With ${dollars}.", [make_stage("table.sample", fraction=0.25, seed=3)])
     again = Pipeline.from_yaml(pipeline.to_yaml())
     assert (again.name, again.description) == (pipeline.name, pipeline.description)
     assert parameter_values(again.stages[0]) == parameter_values(pipeline.stages[0])
@@ -158,7 +158,7 @@ every_params = st.fixed_dictionaries(
     {"label": text},
     optional={
         "count": st.integers(),
-        "share": st.floats(0, 1),
+        "fraction": st.floats(0, 1),
         "flag": st.booleans(),
         "mode": st.sampled_from(["fast", "exact"]),
         "words": st.lists(text, max_size=3),

@@ -24,13 +24,13 @@ def test_values_become_what_the_constructor_wants(registry):
         registry,
         "shapes.every",
         {
-            "label": "x", "count": "7", "share": 1, "flag": True, "mode": "exact", "words": ("a", "b"), "pair": [3, 4],
-            "langs": ["en", "no"], "weights": {"a": 1}, "maybe": None, "either": ["p", "q"], "folder": "some/where",
-            "colour": "blue", "rules": [{"pattern": "^a"}], "rule": {"pattern": "b", "weight": 2},
-            "need": {"gpus": 0.5},
+            "label": "x", "count": "7", "fraction": 1, "flag": True, "mode": "exact", "words": ("a", "b"),
+            "pair": [3, 4], "langs": ["en", "no"], "weights": {"a": 1}, "maybe": None, "either": ["p", "q"],
+            "folder": "some/where", "colour": "blue", "rules": [{"pattern": "^a"}],
+            "rule": {"pattern": "b", "weight": 2}, "need": {"gpus": 0.5},
         },
     )  # fmt: skip
-    assert (stage.count, stage.share, stage.pair, stage.langs) == (7, 1.0, (3, 4), {"en", "no"})
+    assert (stage.count, stage.fraction, stage.pair, stage.langs) == (7, 1.0, (3, 4), {"en", "no"})
     assert stage.need == Resources(gpus=0.5)
     assert stage.rules[0].weight == 1.0
     assert stage.colour.name == "BLUE"
@@ -47,10 +47,11 @@ def test_finished_values_are_accepted_too(registry):
         ({}, "shapes.every: parameter 'label' is required"),
         ({"label": 5}, "shapes.every.label: expected a valid string, got 5"),
         ({"label": "x", "lable": "y"}, "shapes.every.lable: unknown parameter, did you mean 'label'"),
+        ({"label": "x", "share": 1}, "shapes.every.share: unknown parameter, did you mean 'fraction'"),
         ({"label": "x", "count": "many"}, "shapes.every.count: expected a valid integer, got 'many'"),
         ({"label": "x", "count": True}, "shapes.every.count: expected int, got true"),
         ({"label": "x", "count": None}, "shapes.every.count: expected a valid integer, got nothing"),
-        ({"label": "x", "share": 2}, "shapes.every.share: expected at most 1, got 2"),
+        ({"label": "x", "fraction": 2}, "shapes.every.fraction: expected at most 1, got 2"),
         ({"label": "x", "mode": "fsat"}, "mode: expected 'fast' or 'exact', got 'fsat', did you mean 'fast'?"),
         ({"label": "x", "words": ["a", 3]}, "shapes.every.words[1]: expected a valid string, got 3"),
         ({"label": "x", "words": "a"}, "shapes.every.words: expected a valid list, got 'a'"),

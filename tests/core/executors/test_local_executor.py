@@ -253,7 +253,7 @@ def test_a_run_reports_what_happened(tmp_path):
     assert "Numbers" in (tmp_path / "plan.txt").read_text()  # these stages have no name in a registry
 
 
-def test_the_report_of_a_run_that_cuts_rows_claims_no_share_of_them():
+def test_the_report_of_a_run_that_cuts_rows_claims_no_fraction_of_them():
     @processing_stage(name="cut")
     def cut(task):
         return [task, task]

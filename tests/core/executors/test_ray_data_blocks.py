@@ -23,9 +23,9 @@ def test_windows_are_bounded_by_bytes():
 
 
 @given(st.integers(0, 200), st.integers(1, 20), st.integers(1, 50))
-def test_parts_are_even_and_complete(count, parts, most):
+def test_parts_are_even_and_complete(count, parts, max_tasks):
     tasks = list(range(count))
-    cut = list(evenly(tasks, parts=parts, most=most))
+    cut = list(evenly(tasks, parts=parts, max_tasks=max_tasks))
     assert [n for part in cut for n in part] == tasks
-    assert all(0 < len(part) <= most for part in cut)
-    assert len(cut) <= max(parts, -(-count // most))
+    assert all(0 < len(part) <= max_tasks for part in cut)
+    assert len(cut) <= max(parts, -(-count // max_tasks))

@@ -74,11 +74,11 @@ def test_several_members_and_offsets_of_the_decompressed_text(tmp_path, codec):
 
 
 @every_codec
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.9, 0.999])
-def test_unverified_a_truncated_file_gives_all_whole_records_before_the_tear(tmp_path, codec, share):
+@pytest.mark.parametrize("fraction", [0.02, 0.5, 0.9, 0.999])
+def test_unverified_a_truncated_file_gives_all_whole_records_before_the_tear(tmp_path, codec, fraction):
     text = "".join(lines(20_000)).encode()
     whole = COMPRESS[codec](text)
-    torn = whole[: int(len(whole) * share)]
+    torn = whole[: int(len(whole) * fraction)]
     path = tmp_path / f"torn.jsonl.{codec}"
     path.write_bytes(torn)
 

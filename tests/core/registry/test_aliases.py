@@ -92,7 +92,7 @@ def test_a_wrong_alias_breaks_its_plugin_and_says_why(site, spec, problem):
 @pytest.mark.parametrize(
     ("alias", "params"),
     [
-        ("core.sample", {"share": 0.5}),
+        ("core.sample", {"fraction": 0.5}),
         ("core.select_columns", {"keep": ["a"]}),
         ("core.where", {"expression": "n > 1"}),
     ],
@@ -102,7 +102,7 @@ def test_the_names_that_stages_had_in_core_stay_good(alias, params):
 
 
 def test_plans_and_pipeline_files_have_the_name_that_an_alias_stands_for():
-    pipeline = Pipeline.from_yaml("version: 1\nstages: [{core.sample: {share: 0.5}}]\n")
+    pipeline = Pipeline.from_yaml("version: 1\nstages: [{core.sample: {fraction: 0.5}}]\n")
     assert [stage.name for stage in pipeline.stages] == ["table.sample"]
     assert "core.sample" not in pipeline.to_yaml()
     assert "table.sample" in pipeline.to_yaml()

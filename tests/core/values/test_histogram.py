@@ -18,11 +18,11 @@ def test_merging_equals_adding_all(left, right):
 
 
 @given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=100), st.floats(0, 1))
-def test_quantiles_are_within_a_bin_of_the_truth(values, share):
+def test_quantiles_are_within_a_bin_of_the_truth(values, fraction):
     histogram = Histogram()
     histogram.add_values(values)
-    exact = sorted(values)[min(len(values) - 1, max(0, int(share * len(values) + 0.999999) - 1))]
-    assert exact * 0.999 <= histogram.quantile(share) <= max(exact * 1.19, histogram.minimum) * 1.001
+    exact = sorted(values)[min(len(values) - 1, max(0, int(fraction * len(values) + 0.999999) - 1))]
+    assert exact * 0.999 <= histogram.quantile(fraction) <= max(exact * 1.19, histogram.minimum) * 1.001
 
 
 def test_space_is_bounded_and_odd_values_are_left_out():

@@ -19,12 +19,12 @@ class Good(Filter):
     """Drop short texts."""
 
     min_chars: int = 3
-    text_field: str = "text"
+    text_column: str = "text"
     name = "toy.good"
     thread_safe: ClassVar[bool] = True
 
     def judge(self, batch):
-        length = batch.text(self.text_field).str.len_chars()
+        length = batch.text(self.text_column).str.len_chars()
         return Verdict(length, {"too_short": length < self.min_chars})
 
 
@@ -274,7 +274,7 @@ class DropsInSecret(Good):
     """Drops rows without counting them."""
 
     def process(self, task):
-        task.text(self.text_field)
+        task.text(self.text_column)
         return task.with_data(task.data.slice(1))
 
 

@@ -22,11 +22,11 @@ class MinChars(Filter):
     """Drop short texts."""
 
     min_chars: int = 3
-    text_field: str = "text"
+    text_column: str = "text"
     name = "{stage_name}"
 
     def judge(self, batch):
-        length = batch.text(self.text_field).str.len_chars()
+        length = batch.text(self.text_column).str.len_chars()
         return Verdict(length, {{"too_short": length < self.min_chars}})
 '''
 PLUGIN_MODULE = """

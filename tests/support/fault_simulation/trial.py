@@ -28,7 +28,7 @@ from tests.support.fault_simulation.work import WORLD, Job, doubled
 from tests.support.fault_simulation.workers import VirtualPool, fetch
 from tests.support.fault_simulation.world import HEAD, DriverKilledError, VirtualNode, VirtualTime, World
 
-_MOST_RESTARTS = 4
+_MAX_RESTARTS = 4
 _LONGEST_S = 50_000.0
 
 
@@ -83,7 +83,7 @@ class Trial:
             if result is not None and not result.interrupted:
                 return result
             self.restarts += 1
-            if self.restarts >= _MOST_RESTARTS:
+            if self.restarts >= _MAX_RESTARTS:
                 self.world.trouble = 0.0
 
     def run_once(self):

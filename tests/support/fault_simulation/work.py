@@ -24,14 +24,14 @@ class Job:
     Args:
         seed: Of the trial.
         sources: How many source tasks.
-        most_parts: Each becomes none to so many tasks.
+        max_parts: Each becomes none to so many tasks.
         batch_size: Of the stage in the middle.
         guilty: Source tasks that always end their worker, by kind of end.
     """
 
     seed: int
     sources: int
-    most_parts: int
+    max_parts: int
     batch_size: int
     makes_sources: bool
     is_fused: bool
@@ -46,7 +46,7 @@ class Job:
         return cls(
             seed,
             sources,
-            most_parts=random.choice([1, 3, 8]),
+            max_parts=random.choice([1, 3, 8]),
             batch_size=random.choice([1, 1, 3]),
             makes_sources=random.random() < 0.4,
             is_fused=random.random() < 0.5,
@@ -56,7 +56,7 @@ class Job:
 
     def parts_of(self, number):
         """Return how many tasks a source becomes."""
-        return fingerprint(self.seed, "parts", number) % (self.most_parts + 1)
+        return fingerprint(self.seed, "parts", number) % (self.max_parts + 1)
 
     def weight_of(self, number):
         """Return how much longer a source takes than most: calls of several tasks end within a long one."""

@@ -47,7 +47,7 @@ def keys_of_files(entries: Sequence[FileEntry]) -> list[str]:
     return keys
 
 
-def keys_of_rows(batch: TableBatch, *, key_field: str = "key", uri_field: str = "uri") -> list[str | None]:
+def keys_of_rows(batch: TableBatch, *, key_column: str = "key", uri_column: str = "uri") -> list[str | None]:
     """Return the keys of rows: those they have, else what :func:`key_of_uri` makes of the files that they name.
 
     >>> from curator_core import TableBatch
@@ -57,10 +57,10 @@ def keys_of_rows(batch: TableBatch, *, key_field: str = "key", uri_field: str = 
     Raises:
         StageError: They have neither.
     """
-    if key_field in batch.columns or uri_field not in batch.columns:
-        batch.check_column(key_field)
-        return [None if key is None else str(key) for key in batch.data.column(key_field).to_pylist()]
-    uris = batch.data.column(uri_field).to_pylist()
+    if key_column in batch.columns or uri_column not in batch.columns:
+        batch.check_column(key_column)
+        return [None if key is None else str(key) for key in batch.data.column(key_column).to_pylist()]
+    uris = batch.data.column(uri_column).to_pylist()
     sources = [None] * len(uris)
     if SOURCE_COLUMN in batch.columns:
         sources = batch.data.column(SOURCE_COLUMN).to_pylist()

@@ -68,10 +68,10 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
     >>> @dataclass
     ... class MinChars(Filter):
     ...     min_chars: int = 3
-    ...     text_field: str = "text"
+    ...     text_column: str = "text"
     ...
     ...     def judge(self, batch):
-    ...         length = batch.text(self.text_field).str.len_chars()
+    ...         length = batch.text(self.text_column).str.len_chars()
     ...         return Verdict(length, {"too_short": length < self.min_chars})
     >>> MinChars().process(TableBatch(data={"text": ["hi", "hello"]})).data["text"].to_pylist()
     ['hello']
@@ -132,9 +132,9 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         """Score every row and say which rows to drop for which reason."""
 
     def inputs(self) -> Columns:
-        """Name the columns judged: by default the one in ``text_field``, where the filter has that parameter."""
-        text_field = getattr(self, "text_field", None)
-        return [] if text_field is None else [text_field]
+        """Name the columns judged: by default the one in ``text_column``, where the filter has that parameter."""
+        text_column = getattr(self, "text_column", None)
+        return [] if text_column is None else [text_column]
 
     def outputs(self) -> Columns:
         return list(self.tag_columns) if self.tag else []

@@ -114,23 +114,23 @@ class FolderReader(ProcessingStage[FileGroupTask, TableBatch]):
             yield rows
 
     def _row(self, piece: FileSlice) -> Row:
-        largest = self.max_file_bytes
+        max_bytes = self.max_file_bytes
         check_name(piece)
         if not self.with_bytes:
             return piece, piece.file_bytes, None
-        if (piece.file_bytes or 0) <= largest:
+        if (piece.file_bytes or 0) <= max_bytes:
             with open_slice(piece) as file:
-                content: bytes = file.read(largest + 1)
-            if piece.file_bytes not in (None, len(content)) and len(content) <= largest:
+                content: bytes = file.read(max_bytes + 1)
+            if piece.file_bytes not in (None, len(content)) and len(content) <= max_bytes:
                 raise DataError(
                     f"{len(content):,} bytes could be read of {piece.file_bytes:,} listed: the file changed",
                     source=piece.path,
                     fix="do not change input files during a run",
                 )
-            if len(content) <= largest:
+            if len(content) <= max_bytes:
                 return piece, len(content), content
         raise DataError(
-            f"the file is larger than {largest:,} bytes; raise max_file_bytes, or read it with with_bytes: false",
+            f"the file is larger than {max_bytes:,} bytes; raise max_file_bytes, or read it with with_bytes: false",
             source=piece.path,
         )
 

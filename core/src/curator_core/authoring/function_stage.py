@@ -33,10 +33,10 @@ class MadeOfFunction:
 
     >>> from curator_core.sdk import row_filter
     >>> @row_filter
-    ... def short(text, *, most=3):
-    ...     return len(text) <= most
-    >>> short.settings, short("abcd"), short(most=4)("abcd")
-    (('most',), False, True)
+    ... def short(text, *, max_chars=3):
+    ...     return len(text) <= max_chars
+    >>> short.settings, short("abcd"), short(max_chars=4)("abcd")
+    (('max_chars',), False, True)
     """
 
     function: ClassVar[Callable[..., Any]]

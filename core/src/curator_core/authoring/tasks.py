@@ -262,7 +262,7 @@ class TableBatch(Task["pa.Table"]):
         elif series.dtype != pl.String:
             raise StageError(
                 f"column {name!r} holds {self.data.schema.field(name).type}, but text was expected",
-                fix="name the column that holds the text, e.g. text_field: body",
+                fix="name the column that holds the text, e.g. text_column: body",
             )
         return series
 

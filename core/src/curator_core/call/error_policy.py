@@ -19,7 +19,7 @@ __all__ = ["CallReports", "ErrorPolicy", "is_worth_isolating", "policy_for", "re
 
 _POLICIES = ("quarantine", "raise", "skip")
 _FIRST_DELAY_S = 0.1
-_LONGEST_DELAY_S = 5.0
+_MAX_DELAY_S = 5.0
 
 
 class CallReports(Protocol):
@@ -107,7 +107,7 @@ def retry_delay_s(error: BaseException, attempt: int) -> float:
     """
     if not isinstance(error, (OSError, TimeoutError)) or isinstance(error, (FileNotFoundError, PermissionError)):
         return 0.0
-    return min(_FIRST_DELAY_S * 2.0 ** (attempt - 1), _LONGEST_DELAY_S)
+    return min(_FIRST_DELAY_S * 2.0 ** (attempt - 1), _MAX_DELAY_S)
 
 
 def tries(policy: ErrorPolicy, error: BaseException, *, can_divide: bool, is_part: bool = False) -> int:

@@ -26,7 +26,7 @@ __all__ = ["QuarantineRecord", "record_for_bad_record", "record_for_task"]
 
 _PREVIEW_CHARS = 2_000
 _ID_COLUMN = "id"
-_MOST_PLACES = 1_000
+_MAX_PLACES = 1_000
 _SHOWN_PLACES = 3
 
 
@@ -176,7 +176,7 @@ def _places(task: Task[Any]) -> tuple[tuple[str, int, int, int], ...]:
         numbers = [row for _, row in run if row is not None]
         if source is not None and numbers:
             found.append((redact(source), numbers[0], numbers[-1], len(numbers)))
-    return tuple(found[:_MOST_PLACES])
+    return tuple(found[:_MAX_PLACES])
 
 
 def record_for_bad_record(

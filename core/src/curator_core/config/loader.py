@@ -66,8 +66,8 @@ def read_pipeline_file(
     r"""Read a pipeline file, or its text.
 
     >>> from curator_core.registry import Registry
-    >>> found = read_pipeline_file("version: 1\nstages:\n- table.sample: {share: 0.5}\n", registry=Registry())
-    >>> found.job.stages[0].share
+    >>> found = read_pipeline_file("version: 1\nstages:\n- table.sample: {fraction: 0.5}\n", registry=Registry())
+    >>> found.job.stages[0].fraction
     0.5
 
     Args:

@@ -33,7 +33,7 @@ class Executor(ABC):
     Args:
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.
-        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+        max_failed_fraction: Fraction of a stage's rows that may fail before the run is ended with an error; any, where
             None.
         quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """

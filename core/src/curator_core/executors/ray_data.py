@@ -69,7 +69,7 @@ class RayDataExecutor(Executor):
         address: A cluster to join, ``host:port`` or ``auto``.
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         max_attempts: How often a failing call is tried.
-        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+        max_failed_fraction: Fraction of a stage's rows that may fail before the run is ended with an error; any, where
             None.
         quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
     """
@@ -200,7 +200,7 @@ def _start(window: Sequence[Task[Any]], steps: Sequence[_DataStep], pools: Seque
     """Hand tasks to Ray Data; return the blocks that it makes."""
     # A first stage that wants batches gets blocks that hold one at least.
     full_batches = max(1, len(window) // steps[0].step.batch_size)
-    parts = evenly(window, parts=min(full_batches, _PARTS_PER_WORKER * len(steps[0].slots)), most=_BLOCK_TASKS)
+    parts = evenly(window, parts=min(full_batches, _PARTS_PER_WORKER * len(steps[0].slots)), max_tasks=_BLOCK_TASKS)
     with _quiet_context():
         dataset = import_ray().data.from_arrow([write_block(part) for part in parts])
         for step, options in zip(steps, pools, strict=True):
@@ -239,19 +239,19 @@ def _pool_options(steps: Sequence[_DataStep], nodes: Sequence[NodeResources]) ->
             fix="use the streaming executor or ActorPoolExecutor, which share GPUs between stages",
         )
     is_tight = sum(each.options.cpus for each in steps) > sum(node.cpus for node in nodes)
-    most_cpus = min(node.cpus for node in nodes) / max(1, len(steps)) if is_tight else math.inf
+    max_cpus = min(node.cpus for node in nodes) / max(1, len(steps)) if is_tight else math.inf
     pools = []
     for step, gpus in zip(steps, shares, strict=True):
         stage = step.stage
-        least = stage.num_workers() or stage.min_workers or 1
+        min_size = stage.num_workers() or stage.min_workers or 1
         pools.append(
             {
-                "num_cpus": min(stage.resources.cpus, most_cpus),
+                "num_cpus": min(stage.resources.cpus, max_cpus),
                 "num_gpus": gpus,
                 **({"memory": int(stage.resources.memory_gb * _GIGABYTE)} if stage.resources.memory_gb else {}),
                 **({"resources": dict(stage.resources.custom)} if stage.resources.custom else {}),
                 **({"runtime_env": stage.runtime_env} if stage.runtime_env is not None else {}),
-                "compute": ActorPoolStrategy(min_size=least, max_size=max(least, len(step.slots))),
+                "compute": ActorPoolStrategy(min_size=min_size, max_size=max(min_size, len(step.slots))),
                 # Ray would restart a worker behind Ray Data's back and run its calls again for ever.
                 "max_restarts": 0,
                 "max_task_retries": 0,

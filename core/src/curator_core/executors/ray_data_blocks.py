@@ -38,27 +38,27 @@ _WINDOW_BYTES = 256 << 20
 
 def windows(tasks: Iterable[Task[Any]]) -> Iterator[list[Task[Any]]]:
     """Yield lists of tasks, each larger than the one before, up to a bound in tasks and bytes."""
-    most = _FIRST_WINDOW_TASKS
+    max_tasks = _FIRST_WINDOW_TASKS
     window: list[Task[Any]] = []
     size_bytes = 0
     for task in tasks:
         window.append(task)
         size_bytes += task.size_bytes
-        if len(window) >= most or size_bytes >= _WINDOW_BYTES:
+        if len(window) >= max_tasks or size_bytes >= _WINDOW_BYTES:
             yield window
             window, size_bytes = [], 0
-            most = min(most * _WINDOW_GROWTH, _WINDOW_TASKS)
+            max_tasks = min(max_tasks * _WINDOW_GROWTH, _WINDOW_TASKS)
     if window:
         yield window
 
 
-def evenly(tasks: Sequence[Task[Any]], *, parts: int, most: int) -> Iterator[Sequence[Task[Any]]]:
-    """Yield up to ``parts`` parts of nearly equal length; more where one would have over ``most`` tasks.
+def evenly(tasks: Sequence[Task[Any]], *, parts: int, max_tasks: int) -> Iterator[Sequence[Task[Any]]]:
+    """Yield up to ``parts`` parts of nearly equal length; more where one would have over ``max_tasks`` tasks.
 
-    >>> [list(part) for part in evenly([1, 2, 3, 4, 5], parts=3, most=100)]
+    >>> [list(part) for part in evenly([1, 2, 3, 4, 5], parts=3, max_tasks=100)]
     [[1, 2], [3, 4], [5]]
     """
-    size = max(1, min(most, math.ceil(len(tasks) / parts)))
+    size = max(1, min(max_tasks, math.ceil(len(tasks) / parts)))
     for start in range(0, len(tasks), size):
         yield tasks[start : start + size]
 

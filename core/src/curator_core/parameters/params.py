@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curator_core.authoring.function_stage import MadeOfFunction
 from curator_core.authoring.stage import ProcessingStage
+from curator_core.parameters.former_names import name_today
 from curator_core.parameters.problems import Fault, did_you_mean, one_line, render_path
 from curator_core.parameters.signature import accepts_any_parameter, attribute_type, parameters_of
 from curator_core.parameters.validation import check_value
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["build_stage", "check_options", "check_params", "construct", "option_type", "parameter_values"]
 
 AnyStage = ProcessingStage[Any, Any]
-_AT_LEAST_ONE = (
+_POSITIVE = (
     "batch_size",
     "workers",
     "workers_per_node",
@@ -117,9 +118,10 @@ def check_options(cls: type[AnyStage], options: Mapping[str, Any]) -> tuple[dict
             continue
         values[key], found = check_value(value, option_type(cls, key))
         faults.extend(Fault((key, *fault.path), fault.what) for fault in found)
-    fewest, most = values.get("min_workers"), values.get("max_workers")
-    if fewest is not None and most is not None and fewest > most:
-        faults.append(Fault(("min_workers",), f"expected at most max_workers, which is {most}, got {fewest}"))
+    min_workers, max_workers = values.get("min_workers"), values.get("max_workers")
+    if min_workers is not None and max_workers is not None and min_workers > max_workers:
+        what = f"expected at most max_workers, which is {max_workers}, got {min_workers}"
+        faults.append(Fault(("min_workers",), what))
     return values, faults
 
 
@@ -128,7 +130,7 @@ def option_type(cls: type[AnyStage], option: str) -> Any:
     from pydantic import Field
 
     declared = attribute_type(cls, option)
-    if option in _AT_LEAST_ONE:
+    if option in _POSITIVE:
         whole = typing.Annotated[int, Field(ge=1)]
         return whole | None if type(None) in typing.get_args(declared) else whole
     if option == "timeout_s":
@@ -177,4 +179,7 @@ def _same(value: Any, default: Any) -> bool:
 
 def _known_names(name: object, known: typing.Iterable[str]) -> str:
     names = list(known)
+    today = name_today(str(name), names)
+    if today in names:
+        return f", did you mean {today!r}?"
     return did_you_mean(name, names) or (f"; known: {', '.join(names)}" if names else "; there are none")

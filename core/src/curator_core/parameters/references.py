@@ -47,7 +47,7 @@ _PLACE = re.compile(
 _ORDINARY = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*|[\d\s.,:/+-]*")
 _PATH = re.compile(r"(?:~|\.{1,2})?/[^/\s].*|[A-Za-z]:\\.*")
 """A path by its beginning, whatever the parameter is called."""
-_SHORTEST_TELLING = 6
+_MIN_TELLING_CHARS = 6
 
 
 def names_in(text: str) -> list[str]:
@@ -74,13 +74,13 @@ def is_telling(value: str) -> bool:
     >>> [is_telling(value) for value in ("body", "2024-05-01", "exp-1", "exp-2024-b")]
     [False, False, False, True]
     """
-    return len(value) >= _SHORTEST_TELLING and not _ORDINARY.fullmatch(value)
+    return len(value) >= _MIN_TELLING_CHARS and not _ORDINARY.fullmatch(value)
 
 
 def is_place(parameter: str) -> bool:
     """Return whether a parameter holds a path, an address or a name, by its own name.
 
-    >>> [is_place(name) for name in ("path", "input_files", "url", "header", "text_field")]
+    >>> [is_place(name) for name in ("path", "input_files", "url", "header", "text_column")]
     [True, True, True, False, False]
     """
     return _PLACE.search(parameter) is not None

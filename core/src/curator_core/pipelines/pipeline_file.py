@@ -97,7 +97,7 @@ def load_pipeline(
 ) -> LoadedPipeline:
     r"""Read a pipeline or a workflow from a file or from YAML text.
 
-    >>> load_pipeline("version: 1\nstages:\n- table.sample: {share: 0.5}\n").pipeline.stages[0].share
+    >>> load_pipeline("version: 1\nstages:\n- table.sample: {fraction: 0.5}\n").pipeline.stages[0].fraction
     0.5
 
     Args:

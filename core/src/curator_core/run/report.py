@@ -48,8 +48,8 @@ def _stage_row(stage: StageStats) -> tuple[str, ...]:
 def _reasons(stage: StageStats) -> list[str]:
     lines = []
     for reason, count in stage.dropped.most_common():
-        share = count / stage.rows_in if stage.rows_in else 0
-        lines.append(f"    {visible_line(reason)}: {count:,} ({share:.1%})")
+        fraction = count / stage.rows_in if stage.rows_in else 0
+        lines.append(f"    {visible_line(reason)}: {count:,} ({fraction:.1%})")
     if stage.quarantined:
         lines.append(f"    quarantined: {stage.quarantined:,}")
     if stage.skipped:
@@ -69,7 +69,7 @@ def _reasons(stage: StageStats) -> list[str]:
 def _totals(result: RunResult) -> list[str]:
     rows_in, rows_out = result.rows_in, result.rows_out
     if any(0 < stage.rows_in < stage.rows_out for stage in result.stats.values()):
-        # Where rows are cut into several, some of what comes out may be many of few: a share would mislead.
+        # Where rows are cut into several, some of what comes out may be many of few: a fraction would mislead.
         what = f"{rows_out:,} rows made of {rows_in:,}"
     else:
         what = f"{rows_out:,} of {rows_in:,} rows kept" + (f" ({rows_out / rows_in:.1%})" if rows_in else "")

@@ -49,7 +49,7 @@ class LiveStage:
         queued: Tasks that wait in front of it.
         running: Tasks in the hands of workers.
         workers: Workers that are ready.
-        busy: Fraction of them that have work, over the last second or so.
+        busy_fraction: Fraction of them that have work, over the last second or so.
         remaining: Tasks it still has to do, about, once all the input is known.
         is_bottleneck: Whether it sets the pace of the run.
     """
@@ -59,7 +59,7 @@ class LiveStage:
     queued: int = 0
     running: int = 0
     workers: int = 0
-    busy: float = 0.0
+    busy_fraction: float = 0.0
     remaining: float | None = None
     is_bottleneck: bool = False
 

@@ -166,7 +166,7 @@ class StageError(CuratorError):
 
 
 class TooManyFailuresError(StageError):
-    """A larger share of a stage's rows failed than the run allows."""
+    """A larger fraction of a stage's rows failed than the run allows."""
 
 
 class OutputError(StageError):

@@ -82,14 +82,14 @@ class Histogram:
         """Return count, range and quartiles, or None when nothing was added."""
         if not self.count:
             return None
-        quartiles = {f"p{share}": self.quantile(share / 100) for share in (25, 50, 75)}
+        quartiles = {f"p{percent}": self.quantile(percent / 100) for percent in (25, 50, 75)}
         return {"count": self.count, "min": self.minimum, **quartiles, "max": self.maximum}
 
-    def quantile(self, share: float) -> float:
-        """Return a value that about ``share`` of the numbers do not exceed (within a bin's width)."""
+    def quantile(self, fraction: float) -> float:
+        """Return a value that about ``fraction`` of the numbers do not exceed (within a bin's width)."""
         if not self.count:
             return math.nan
-        rank = share * self.count
+        rank = fraction * self.count
         seen = 0
         for bin_index in sorted(self.bins):
             seen += self.bins[bin_index]

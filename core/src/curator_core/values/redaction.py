@@ -33,8 +33,8 @@ __all__ = [
 ]
 
 # Short values are part of other words by chance; those above are replaced wherever they occur.
-_SHORTEST_HIDDEN = 4
-_SHORTEST_INSIDE_WORDS = 8
+_MIN_HIDDEN_CHARS = 4
+_MIN_CHARS_INSIDE_WORDS = 8
 
 
 class _HiddenValues:
@@ -49,11 +49,11 @@ class _HiddenValues:
     def add(self, value: str) -> None:
         with self._lock:
             before = len(self._forms)
-            if len(value) >= _SHORTEST_HIDDEN and value.strip("* \n"):
+            if len(value) >= _MIN_HIDDEN_CHARS and value.strip("* \n"):
                 self._forms |= _forms(value)
             if "\n" in value:  # of which messages often show a line
                 lines = (each.strip() for each in value.split("\n"))
-                self._forms |= {form for each in lines if len(each) >= _SHORTEST_INSIDE_WORDS for form in _forms(each)}
+                self._forms |= {form for each in lines if len(each) >= _MIN_CHARS_INSIDE_WORDS for form in _forms(each)}
             self._is_stale |= len(self._forms) > before
 
     def mask(self, text: str) -> str:
@@ -166,4 +166,4 @@ def _forms(value: str) -> set[str]:
 
 def _exactly(value: str) -> str:
     pattern = re.escape(value)
-    return pattern if len(value) >= _SHORTEST_INSIDE_WORDS else rf"(?<![A-Za-z0-9]){pattern}(?![A-Za-z0-9])"
+    return pattern if len(value) >= _MIN_CHARS_INSIDE_WORDS else rf"(?<![A-Za-z0-9]){pattern}(?![A-Za-z0-9])"

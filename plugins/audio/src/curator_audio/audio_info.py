@@ -1,4 +1,4 @@
-"""Ask an audio file what it holds, without decoding a sample."""
+"""Read the properties of an audio file, without decoding a sample."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AudioInfo", "probe_audio"]
 
 @dataclass(frozen=True)
 class AudioInfo:
-    """What an audio file says about itself.
+    """The declared properties of an audio file.
 
     Args:
         duration_s: Seconds of sound.
@@ -28,9 +28,9 @@ class AudioInfo:
 
 
 def probe_audio(file: BinaryIO) -> AudioInfo:
-    """Return what an open audio file says about itself.
+    """Return the declared properties of an open audio file.
 
-    A file that does not say how long it is, such as an MP3 file without a header, is counted to its end.
+    The frames of a file that does not declare its length, such as an MP3 file without a header, are counted.
 
     Raises:
         DataError: The file is not audio of a known format, or its header is damaged.

@@ -11,7 +11,7 @@ __all__ = ["AudioBatch"]
 
 @dataclass
 class AudioBatch(TableBatch):
-    """A table of recordings, one a row: where the file is (``uri``), its bytes if asked for, transcripts beside them.
+    """A table of recordings, one per row: the place of the file (``uri``), optionally its bytes, and transcripts.
 
     >>> AudioBatch(data={"uri": ["hello.wav"], "duration_s": [1.5]}).num_rows
     1

@@ -58,21 +58,21 @@ class _Found:
 
 @dataclass
 class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
-    """Replace what a manifest says about files by where they are and what they hold.
+    """Replace the file columns of a manifest by the place and the properties of each file.
 
     Args:
-        path_field: Column with the path of the file.
-        duration_field: Column with the seconds that the row lasts.
-        offset_field: Column with the seconds at which the row begins in its file.
+        path_column: Column with the path of the file.
+        duration_column: Column with the seconds that the row lasts.
+        offset_column: Column with the seconds at which the row begins in its file.
         with_bytes: Read the files, and cut the parts out of them.
         batch_bytes: Size of a table with content.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
         allowed_locations: Folders or URL prefixes whose files lines may name, beside the place of the manifest.
     """
 
-    path_field: str = "audio_filepath"
-    duration_field: str = "duration"
-    offset_field: str = "offset"
+    path_column: str = "audio_filepath"
+    duration_column: str = "duration"
+    offset_column: str = "offset"
     with_bytes: bool = field(default=False, kw_only=True)
     batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
@@ -81,13 +81,13 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
     thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.path_field]
+        return [self.path_column]
 
     def outputs(self) -> Columns:
         return [*_REFERENCE, *(_CONTENT if self.with_bytes else ())]
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        own = {self.path_field, self.duration_field, self.offset_field}
+        own = {self.path_column, self.duration_column, self.offset_column}
         return (columns - own) | frozenset(self.outputs())  # type: ignore[arg-type]  # a list of names
 
     def process(self, task: TableBatch) -> Iterator[TableBatch]:
@@ -109,15 +109,15 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
         batch, found = keep_readable(rows, outcomes, error_type="UnreadableAudio")
         if not found:
             return
-        own = [self.path_field, self.duration_field, self.offset_field]
+        own = [self.path_column, self.duration_column, self.offset_column]
         batch = batch.with_data(batch.data.drop_columns([name for name in own if name in batch.columns]))
         yield add_attributes(batch, found, {**_REFERENCE, **(_CONTENT if self.with_bytes else {})})
 
     def _rows(self, task: TableBatch) -> Iterator[_Found | DataError]:
         opener = _Opener()
-        paths = _values(task, self.path_field, pl.String)
+        paths = _values(task, self.path_column, pl.String)
         spans = zip(
-            _values(task, self.offset_field, pl.Float64), _values(task, self.duration_field, pl.Float64), strict=True
+            _values(task, self.offset_column, pl.Float64), _values(task, self.duration_column, pl.Float64), strict=True
         )
         manifests = _values(task, SOURCE_COLUMN, pl.String)
         for path, span, manifest in zip(paths, spans, manifests, strict=True):
@@ -128,7 +128,7 @@ class ManifestRows(ProcessingStage[TableBatch, TableBatch]):
             if isinstance(value, DataError):
                 return value
         if not path:
-            return DataError(f"the row has no {self.path_field!r}")
+            return DataError(f"the row has no {self.path_column!r}")
         try:
             return self._find(RowFile(path, manifest, tuple(self.allowed_locations or ())), *span, opener)
         except DataError as error:
@@ -177,7 +177,7 @@ class _Opener:
 
 
 def _values(task: TableBatch, name: str, kind: Any) -> list[Any]:
-    """Return a column's values as a type; an error in place of what is of another one, None where it is missing."""
+    """Return a column's values as a type: an error for a value of another type, None for a missing one."""
     if name not in task.columns:
         return [None] * task.num_rows
     series = task.series(name)

@@ -1,4 +1,4 @@
-"""What curator-audio offers, declared without importing any of it."""
+"""Declare the stages and task types of curator-audio without importing them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def curator_stages() -> list[StageSpec]:
             target="curator_audio.silence_filter:SilenceFilter",
             summary="Drop recordings that are silent, mostly silent, or too quiet.",
             kind="filter",
-            produces=("silence_share", "level_dbfs"),
+            produces=("silence_fraction", "level_dbfs"),
         ),
         StageSpec(
             "duration_filter",
@@ -55,7 +55,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "vad",
             target="curator_audio.speech.vad:Vad",
-            summary="Find speech: a row for each segment of it, or its share in columns; drop what has too little.",
+            summary="Find speech: a row for each segment, or its fraction in columns; drop recordings with too little.",
             kind="model",
             requires=("onnxruntime", "silero_vad"),
             extra="vad",
@@ -64,7 +64,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "quality",
             target="curator_audio.speech.quality:Quality",
-            summary="Rate the quality of speech (DNSMOS), and drop what is below a score.",
+            summary="Rate the quality of speech (DNSMOS), and drop recordings below a score.",
             kind="model",
             requires=("onnxruntime", "speechmos"),
             extra="quality",
@@ -80,7 +80,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "wer_filter",
             target="curator_audio.speech.wer_filter:WerFilter",
-            summary="Drop recordings whose transcript differs from what a recogniser hears.",
+            summary="Drop recordings whose transcript differs from the recognised text.",
             kind="filter",
             requires=("jiwer",),
             extra="wer",

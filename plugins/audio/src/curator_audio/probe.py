@@ -1,4 +1,4 @@
-"""Add what an audio file says about itself as columns."""
+"""Add the declared properties of audio files as columns."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     A file that cannot be opened is quarantined; a row without a path (or bytes) gets nulls.
 
     Args:
-        uri_field: Column with the paths or URLs of the files.
-        bytes_field: Column with their content, where it has been read; None to open the files.
+        uri_column: Column with the paths or URLs of the files.
+        bytes_column: Column with their content, where it has been read; None to open the files.
     """
 
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
 
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.bytes_field or self.uri_field]
+        return [self.bytes_column or self.uri_column]
 
     def outputs(self) -> Columns:
         return list(AUDIO_COLUMNS)
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        outcomes = self._probe_bytes(task) if self.bytes_field else self._probe_files(task)
+        outcomes = self._probe_bytes(task) if self.bytes_column else self._probe_files(task)
         batch, infos = keep_readable(task, outcomes, error_type="UnreadableAudio")
         if task.num_rows and not infos:
             return None
@@ -64,11 +64,11 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     def _probe_bytes(self, task: TableBatch) -> list[Outcome]:
         return [
             _attempt(partial(BufferFile, value.as_buffer())) if value.is_valid else None
-            for value in task.data.column(self.bytes_field)
+            for value in task.data.column(self.bytes_column)
         ]
 
     def _probe_files(self, task: TableBatch) -> list[Outcome]:
-        return [None if file is None else _attempt(file.open) for file in row_files(task, self.uri_field)]
+        return [None if file is None else _attempt(file.open) for file in row_files(task, self.uri_column)]
 
 
 def _attempt(open_file: Callable[[], BinaryIO]) -> Outcome:

@@ -21,7 +21,7 @@ class ReadFolder(FolderReader):
     """Make a row of every audio file, with its duration, sample rate, channels and format.
 
     The columns are ``uri``, ``key``, ``size_bytes``, ``duration_s``, ``sample_rate``, ``channels`` and ``format``. The
-    key is the file's path below the folder that was asked for, without its extension, and unique. A file that is not
+    key is the file's path below the given folder, without its extension, and unique. A file that is not
     audio is quarantined; the others come through.
 
     >>> [stage.name for stage in ReadFolder("speech").decompose()]
@@ -41,7 +41,7 @@ class ReadFolder(FolderReader):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
         files, rows = super().decompose()
-        probe = Probe(bytes_field="bytes" if self.with_bytes else None)
+        probe = Probe(bytes_column="bytes" if self.with_bytes else None)
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:

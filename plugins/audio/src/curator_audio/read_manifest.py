@@ -1,4 +1,4 @@
-"""Read manifests of speech corpora: JSON lines that name audio files and say what is spoken in them."""
+"""Read manifests of speech corpora: JSON lines that name audio files and give their transcripts."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
     Args:
         paths: Manifests: files, folders, globs or URLs.
         with_bytes: Add the sound in the column ``bytes``: the content of whole files untouched, parts cut out as FLAC.
-            Without it, later stages open the files (``bytes_field: null``).
+            Without it, later stages open the files (``bytes_column: null``).
         path_field: Key of the path in the manifest.
         duration_field: Key of the duration.
         offset_field: Key of the offset.
         block_bytes: Bytes of manifest in a unit of work.
         batch_bytes: Bytes of content in a table.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
-        limit_files: Take only the first so many manifests.
+        limit_files: Read only this number of manifests, the first ones.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         allowed_locations: Folders or URL prefixes whose files lines may name, beside the place of the manifest:
             ``/corpus``, ``s3://bucket/prefix``, ``https://host/``. Later stages that open the files need it, too.

@@ -54,7 +54,7 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
 
     >>> Resample(rate=16_000, mono=True).outputs()
     ['bytes', 'duration_s', 'sample_rate', 'channels', 'format', 'size_bytes']
-    >>> Resample(bytes_field="audio").outputs()
+    >>> Resample(bytes_column="audio").outputs()
     ['audio']
 
     Args:
@@ -63,8 +63,8 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
         channel: Which one that is: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
         file_format: ``wav`` or ``flac``.
         subtype: ``PCM_16``, ``PCM_24``, or ``FLOAT`` for WAV.
-        bytes_field: Column with the encoded audio, replaced; None to open the files and write the column ``bytes``.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio, replaced; None to open the files and write the column ``bytes``.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
@@ -74,8 +74,8 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     channel: Channel = "mean"
     file_format: AudioFormat = "flac"
     subtype: Subtype = "PCM_16"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -114,11 +114,11 @@ class Resample(ProcessingStage[TableBatch, TableBatch]):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations)
 
     @property
     def _target(self) -> str:
-        return self.bytes_field or BYTES_COLUMN
+        return self.bytes_column or BYTES_COLUMN
 
     @property
     def _describes(self) -> bool:

@@ -34,7 +34,7 @@ __all__ = ["WriteManifest"]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What the manifest says about the sound of a row."""
+    """The manifest entry for the sound of a row."""
 
     audio_filepath: str
     duration: float
@@ -59,16 +59,16 @@ class WriteManifest(FileWriter):
         audio: ``files`` or ``references``.
         columns: Other columns to write, in this order; all that hold no binary, where None.
         keep_provenance: Also write ``_source`` and ``_row``.
-        bytes_field: Column with the encoded audio, for ``files``.
-        uri_field: Column with the paths or URLs of the files, for ``references``.
+        bytes_column: Column with the encoded audio, for ``files``.
+        uri_column: Column with the paths or URLs of the files, for ``references``.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     audio: Literal["files", "references"] = field(default="files", kw_only=True)
     columns: list[str] | None = field(default=None, kw_only=True)
     keep_provenance: bool = field(default=False, kw_only=True)
-    bytes_field: str = field(default=BYTES_COLUMN, kw_only=True)
-    uri_field: str = field(default="uri", kw_only=True)
+    bytes_column: str = field(default=BYTES_COLUMN, kw_only=True)
+    uri_column: str = field(default="uri", kw_only=True)
     allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
     name = "audio.write_manifest"
@@ -78,7 +78,7 @@ class WriteManifest(FileWriter):
         check_allowed_locations(self.name, self.allowed_locations)
 
     def inputs(self) -> Columns:
-        return [self.bytes_field if self.audio == "files" else self.uri_field, *(self.columns or ())]
+        return [self.bytes_column if self.audio == "files" else self.uri_column, *(self.columns or ())]
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write the files of a batch, then its manifest; return them, or None where there is nothing to write."""
@@ -92,12 +92,12 @@ class WriteManifest(FileWriter):
         return self.written(task, sizes, rows=len(lines))
 
     def _written_files(self, task: TableBatch, sizes: dict[str, int]) -> list[_Line | DataError]:
-        task.check_column(self.bytes_field)
+        task.check_column(self.bytes_column)
         return [
             self._write(
                 value.as_buffer() if value.is_valid else None, self.file_name(task.task_id, f".{index:06}"), sizes
             )
-            for index, value in enumerate(task.data.column(self.bytes_field))
+            for index, value in enumerate(task.data.column(self.bytes_column))
         ]
 
     def _write(self, content: pa.Buffer | None, stem: str, sizes: dict[str, int]) -> _Line | DataError:
@@ -114,7 +114,7 @@ class WriteManifest(FileWriter):
         return _Line(name, info.duration_s)
 
     def _references(self, task: TableBatch) -> list[_Line | DataError]:
-        files = row_files(task, self.uri_field, self.allowed_locations)
+        files = row_files(task, self.uri_column, self.allowed_locations)
         offsets, durations = (
             task.data.column(name).to_pylist() if name in task.columns else [None] * task.num_rows
             for name in (OFFSET_COLUMN, DURATION_COLUMN)
@@ -134,7 +134,7 @@ class WriteManifest(FileWriter):
         return pa.table(columns)
 
     def _others(self, batch: TableBatch) -> list[str]:
-        told = {self.bytes_field, self.uri_field, OFFSET_COLUMN, DURATION_COLUMN, SIZE_COLUMN, *PROVENANCE_COLUMNS}
+        told = {self.bytes_column, self.uri_column, OFFSET_COLUMN, DURATION_COLUMN, SIZE_COLUMN, *PROVENANCE_COLUMNS}
         return [each.name for each in batch.data.schema if each.name not in told and not _is_binary(each.type)]
 
 

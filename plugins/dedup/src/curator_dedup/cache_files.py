@@ -36,7 +36,7 @@ __all__ = ["PartWriter", "load_array", "read_columns", "save_array"]
 X = TypeVar("X", bound=Task[Any])
 
 _SMALL_BYTES = 1 << 16
-"""A smaller array is read at once."""
+"""A smaller array is read as a whole."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class PartWriter(ProcessingStage[X, FileGroupTask]):
             path: The file.
 
         Returns:
-            What was counted, ``rows`` and ``bytes`` among it; None where there was nothing to write.
+            The counts, including ``rows`` and ``bytes``; None if there was nothing to write.
         """
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node

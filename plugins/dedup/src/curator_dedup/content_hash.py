@@ -24,7 +24,7 @@ HEX_CHARACTERS = 32
 """Length of a 128-bit hash in hexadecimal digits."""
 
 WHITESPACE = "[\\s\x1c-\x1f]+"
-"""Runs of what ``str.isspace`` calls whitespace: Unicode's property and four separators it leaves out."""
+"""Runs of whitespace as in ``str.isspace``: Unicode's property and four separators that it leaves out."""
 
 
 @dataclass
@@ -42,13 +42,13 @@ class ContentHash(ProcessingStage[TableBatch, TableBatch]):
     (True, False, 32)
 
     Args:
-        field: Column to hash: strings or bytes.
-        output_field: Column to add.
+        column: Column to hash: strings or bytes.
+        output_column: Column to add.
         normalize: Hash text in lower case, with runs of whitespace as one space and none at the ends.
     """
 
-    field: str = "text"
-    output_field: str = "content_hash"
+    column: str = "text"
+    output_column: str = "content_hash"
     normalize: bool = False
 
     name = "dedup.content_hash"
@@ -56,26 +56,26 @@ class ContentHash(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.field]
+        return [self.column]
 
     def outputs(self) -> Columns:
-        return [self.output_field]
+        return [self.output_column]
 
     def process(self, task: TableBatch) -> TableBatch:
-        return task.with_column(self.output_field, hash_rows(self._content(task)))
+        return task.with_column(self.output_column, hash_rows(self._content(task)))
 
     def _content(self, task: TableBatch) -> pa.Array:
-        if self.field not in task.columns:
-            raise UnknownNameError("column", self.field, task.columns, fix=f"the batch has: {', '.join(task.columns)}")
-        kind = task.data.schema.field(self.field).type
+        if self.column not in task.columns:
+            raise UnknownNameError("column", self.column, task.columns, fix=f"the batch has: {', '.join(task.columns)}")
+        kind = task.data.schema.field(self.column).type
         if _is_binary(kind):
             if self.normalize:
                 raise StageError(
-                    f"{self.name}: column {self.field!r} holds {kind}; only text can be normalised",
+                    f"{self.name}: column {self.column!r} holds {kind}; only text can be normalised",
                     fix="set normalize: false, or name a text column",
                 )
-            return task.data.column(self.field).cast(pa.large_binary()).combine_chunks()
-        text = task.text(self.field)
+            return task.data.column(self.column).cast(pa.large_binary()).combine_chunks()
+        text = task.text(self.column)
         return (normalized(text) if self.normalize else text).to_arrow()
 
 

@@ -1,4 +1,4 @@
-"""The files that are deduplicated: which they are, and the stages that read them and write what is left of them."""
+"""The files to deduplicate, and the stages that read them and write the remaining rows."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Corpus:
         return read.with_(name=name).decompose()
 
     def _typing(self, chosen: list[str] | None) -> ListTables:
-        """Return the listing that finds the types of what a pass reads and holds; equal passes share it."""
+        """Return the listing that finds the types of the columns that a pass reads and holds; equal passes share it."""
         columns = None
         if chosen is not None and (not self.name or self.held_columns is not None):
             columns = list(dict.fromkeys([*chosen, *(self.held_columns or ())]))
@@ -114,7 +114,7 @@ class Corpus:
         return shared
 
     def batches(self, columns: list[str]) -> Iterator[TableBatch]:
-        """Yield the documents outside any pipeline; what is wrong with them was told when they were first read."""
+        """Yield the documents outside any pipeline; errors were reported when they were first read."""
         files, read = self.reading(columns, name="dedup.read")
         with Recording().active():
             tasks = list(cast("Iterable[FileGroupTask]", files.process(EmptyTask())))
@@ -131,7 +131,7 @@ class Corpus:
     def _found(self) -> dict[str, Any]:
         if "format" not in self._facts:
             extensions = [each for kind in FORMATS.values() for each in kind.extensions]
-            # The stage that reads them reports what must not be read.
+            # The stage that reads them reports unreadable files.
             entries = list_files(self.paths, extensions=extensions, on_refused=lambda _: None)
             kinds = {_format_of(entry.path) for entry in entries} if self.format is None else {self.format}
             if len(kinds) != 1 or None in kinds:

@@ -26,7 +26,7 @@ class KeyRecords:
 
     Args:
         keys: 64 bits each.
-        marks: What tells documents with the same key apart.
+        marks: Distinguish documents with the same key.
         documents: Whose key it is: its place in the batch.
         counts: How many of them each partition has.
     """
@@ -50,7 +50,7 @@ class KeyRecords:
 
 @dataclass
 class _Store:
-    most_bytes: int
+    max_bytes: int
     records: dict[str, KeyRecords] = field(default_factory=dict)
     size_bytes: int = 0
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -58,7 +58,7 @@ class _Store:
     def add(self, path: str, records: KeyRecords) -> None:
         with self.turn:
             self.size_bytes += records.size_bytes
-            if self.size_bytes > self.most_bytes:
+            if self.size_bytes > self.max_bytes:
                 self.records.clear()  # some are of no use: pairs are found among all
             else:
                 self.records[path] = records
@@ -68,14 +68,14 @@ _STORES: dict[str, _Store] = {}
 
 
 @contextmanager
-def holding_keys(cache_path: str, most_bytes: int) -> Iterator[None]:
+def holding_keys(cache_path: str, max_bytes: int) -> Iterator[None]:
     """Hold the keys that stages of this process make for a cache, until they are taken or the block ends.
 
     Args:
         cache_path: Folder of the cache.
-        most_bytes: With more than this, none are held.
+        max_bytes: With more than this, none are held.
     """
-    _STORES[cache_path] = _Store(most_bytes)
+    _STORES[cache_path] = _Store(max_bytes)
     try:
         yield
     finally:

@@ -28,7 +28,7 @@ _HELD: dict[str, dict[FileSlice, list[pa.Table]]] = {}
 
 @contextmanager
 def holding(name: str) -> Iterator[None]:
-    """Hold what stages with this name read in this process, until the block ends.
+    """Hold the tables that stages with this name read in this process, until the block ends.
 
     Args:
         name: Of the corpus: the folder of its cache.
@@ -51,7 +51,7 @@ class ReadHeld(FileReader):
 
     Args:
         file_format: The format.
-        corpus_name: What the corpus is held under, where it is.
+        corpus_name: Name under which the corpus is held, if it is.
         held_columns: Columns that are held: those that some pass needs; all, where None.
     """
 

@@ -19,12 +19,12 @@ class Index:
 
     Args:
         kind: Of keys: ``fuzzy`` or ``exact``.
-        parameters: What decides the keys.
+        parameters: The settings that the keys depend on.
         partitions: Into how many partitions they are sorted.
         paths: The files of the corpus.
         format: Their format.
         block_bytes: Size of a unit of work they were read in.
-        content_field: Column that was compared.
+        content_column: Column that was compared.
         numbering: File with the numbers of the documents.
         documents: How many there are.
     """
@@ -35,7 +35,7 @@ class Index:
     paths: list[str]
     format: str
     block_bytes: int
-    content_field: str
+    content_column: str
     numbering: str
     documents: int
 
@@ -46,7 +46,7 @@ class Index:
 
     @classmethod
     def read(cls, folder: str) -> Index:
-        """Read what was noted.
+        """Read the stored values.
 
         Raises:
             ConfigError: There is no index in the folder.
@@ -60,13 +60,15 @@ class Index:
             ) from error
         if content.pop("version", None) != _VERSION:
             raise DataError("the index was made by another version of curator", source=folder, fix="make it again")
+        if "content_field" in content:  # an index may be older than the name of today
+            content["content_column"] = content.pop("content_field")
         return cls(**content)
 
     def check(self, kind: str, parameters: dict[str, Any], *, folder: str) -> None:
         """Refuse to compare keys that were made in another way.
 
         Raises:
-            ConfigError: Says in what they differ.
+            ConfigError: They differ; the message names the differences.
         """
         if self.kind != kind:
             raise ConfigError(f"the index in {folder!r} is of kind {self.kind!r}, not {kind!r}")

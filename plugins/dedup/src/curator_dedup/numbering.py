@@ -1,7 +1,7 @@
 """Numbers for the documents of a corpus: dense, in the order of the input, the same in every pass over it.
 
 A document is known by its file and its place there, which readers add to every row. The first pass writes both down;
-later passes look the numbers up, however the rows are cut into batches then, and whichever columns are read.
+later passes look the numbers up, independent of their batches and columns.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["Batch", "DocumentNumbers", "Numbering", "first_numbers", "number_doc
 
 @dataclass(frozen=True)
 class Batch:
-    """What the first pass has written for a batch.
+    """The files that the first pass has written for a batch.
 
     Args:
         first: Number of its first document.
         rows: How many it has.
         keys: File with the keys of its documents.
-        documents: File with what is known about each of its documents.
-        version: What tells one version of these files from another.
+        documents: File with the properties of its documents.
+        version: Version of these files.
     """
 
     first: int
@@ -89,7 +89,7 @@ def number_documents(
         rows_path: Where the places are kept.
 
     Raises:
-        ConfigError: A file was read twice, so that its documents cannot be told apart.
+        ConfigError: A file was read twice, so that its documents cannot be distinguished.
     """
     sources: dict[str, tuple[int, int]] = {}
     all_rows = []

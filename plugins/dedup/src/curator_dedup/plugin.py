@@ -1,4 +1,4 @@
-"""What curator-dedup offers, declared without importing any of it."""
+"""Declare the stages and workflows of curator-dedup without importing them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def curator_workflows() -> list[WorkflowSpec]:
         WorkflowSpec(
             "lines",
             target="curator_dedup.lines.workflow:LineDeduplicationWorkflow",
-            summary="Remove lines, or paragraphs, that stood in the corpus before.",
+            summary="Remove lines, or paragraphs, that occurred earlier in the corpus.",
         ),
         WorkflowSpec(
             "perceptual",

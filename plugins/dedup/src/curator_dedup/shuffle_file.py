@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["partition_tasks", "partitions_for", "read_partition", "write_partitions", "write_shuffled"]
 
 _COUNTS_KEY = b"curator.partitions"
-_MOST_PARTITIONS = 4096
+_MAX_PARTITIONS = 4096
 
 
 def partitions_for(total_bytes: int, partition_bytes: int) -> int:
@@ -33,7 +33,7 @@ def partitions_for(total_bytes: int, partition_bytes: int) -> int:
     (8, 1)
     """
     wanted = -(-total_bytes // partition_bytes)
-    return min(_MOST_PARTITIONS, 1 << max(0, wanted - 1).bit_length())
+    return min(_MAX_PARTITIONS, 1 << max(0, wanted - 1).bit_length())
 
 
 def write_shuffled(
@@ -87,7 +87,7 @@ def partition_tasks(
     Args:
         paths: The files.
         partitions: The partitions.
-        versions: What tells one version of each file from another.
+        versions: Version of each file.
     """
     for partition in partitions:
         span = (partition, partition + 1)

@@ -1,4 +1,4 @@
-"""What this plugin offers: a command, and no stage."""
+"""Declare the command of this plugin; it has no stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the headers of JPEG, PNG and WebP, in microseconds; whatever is unusual about them is left to Pillow."""
+"""Read the headers of JPEG, PNG and WebP, in microseconds; unusual headers are left to Pillow."""
 # ruff: noqa: PLR2004 - file formats are made of numbers
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_common_header(data: memoryview) -> CommonHeader | None:
 
 
 def read_orientation(data: memoryview) -> int:
-    """Return the EXIF orientation of a PNG or WebP, which may stand behind the pixels; 1 where there is none."""
+    """Return the EXIF orientation of a PNG or WebP, also from behind the pixels; 1 where there is none."""
     start = bytes(data[:12])
     if start.startswith(b"\x89PNG"):
         exif = _chunk(data, 8, b"eXIf", order=">", name_first=False, trailer=4)
@@ -96,7 +96,7 @@ def _webp(start: bytes, data: memoryview) -> CommonHeader | None:
 
 
 def read_jpeg_frame(data: memoryview) -> JpegFrame | None:
-    """Return what the segments before the pixels of a JPEG say; None where Pillow has to look.
+    """Return the header that the segments before the pixels of a JPEG give; None where Pillow is needed.
 
     Raises:
         DataError: They are damaged.

@@ -35,7 +35,7 @@ Mode = Literal["L", "RGB"]
 _MAX_SCANS = 200
 """Scans of a progressive JPEG. Encoders make about ten; thousands of them over a large image take minutes to decode."""
 
-_MOST_SKIPPED = 8
+_MAX_SKIPPED = 8
 """Largest factor by which a JPEG can be made smaller while it is decoded."""
 
 _TURNS = {
@@ -76,10 +76,10 @@ def decode_rgb(
 
 
 def decoded_images(
-    batch: TableBatch, bytes_field: str, *, side: int | None, max_pixels: int | None
+    batch: TableBatch, bytes_column: str, *, side: int | None, max_pixels: int | None
 ) -> Iterator[NDArray[np.uint8] | DataError | None]:
     """Yield the pixels of each row's image as :func:`decode_rgb` returns them; None without one, and errors."""
-    for value in image_values(batch, bytes_field):
+    for value in image_values(batch, bytes_column):
         try:
             yield decode_rgb(value.as_buffer(), side=side, max_pixels=max_pixels) if value.is_valid else None
         except DataError as error:  # noqa: PERF203 - each image is tried
@@ -114,7 +114,7 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, facto
     if is_progressive and bytes(view).count(b"\xff\xda") > _MAX_SCANS:
         raise DataError(f"the JPEG has more than {_MAX_SCANS} scans, to make decoding it slow")
     # The inverse transform can leave out what would be scaled away.
-    skipped = min(factor, _MOST_SKIPPED)
+    skipped = min(factor, _MAX_SKIPPED)
     width, height = header.stored_size
     turbo = _turbo_jpeg()
     if turbo is None:
@@ -128,8 +128,8 @@ def _decode_jpeg(data: bytes | pa.Buffer, header: ImageHeader, mode: Mode, facto
 def _turbo_jpeg() -> Any:
     """Return simplejpeg, or None where it is not installed.
 
-    It is no hard dependency, because it has no wheels for some platforms (musl, as in Alpine Linux). Pillow decodes to
-    the same pixels with the same library below, more slowly, and passes over some kinds of damage.
+    It is an optional dependency, because it has no wheels for some platforms (musl, as in Alpine Linux). Pillow decodes
+    to the same pixels with the same library below, more slowly, and passes over some kinds of damage.
     """
     try:
         return importlib.import_module("simplejpeg")

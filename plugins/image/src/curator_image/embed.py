@@ -40,9 +40,9 @@ class Embed(ModelStage):
         model: Folder with ``config.json``, ``model.safetensors`` and ``preprocessor_config.json``, or an id on the
             Hugging Face hub.
         column: Column to add.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         normalize: Scale vectors to length one.
-        model_batch_size: Most images in one call of the model.
+        model_batch_size: Maximum number of images per call of the model.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
@@ -53,7 +53,7 @@ class Embed(ModelStage):
 
     model: str
     column: str = "embedding"
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     normalize: bool = False
     model_batch_size: int = 32
     max_pixels: int | None = MAX_PIXELS
@@ -70,7 +70,7 @@ class Embed(ModelStage):
             raise ConfigError(f"{self.name}: model_batch_size must be at least 1, got {self.model_batch_size}")
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -87,7 +87,7 @@ class Embed(ModelStage):
 
     def prepare(self, model: ImageEncoder, batch: TableBatch) -> Iterator[NDArray[np.uint8] | DataError | None]:
         side = 2 * model.picture_side if model.picture_side else None
-        return decoded_images(batch, self.bytes_field, side=side, max_pixels=self.max_pixels)
+        return decoded_images(batch, self.bytes_column, side=side, max_pixels=self.max_pixels)
 
     def predict(self, model: ImageEncoder, rows: list[NDArray[np.uint8]]) -> NDArray[np.float32]:
         return model.encode(rows)

@@ -44,14 +44,14 @@ _ON_ITS_SIDE = range(5, 9)
 """EXIF orientations that exchange width and height."""
 
 _PREFIX_BYTES = 16
-"""What Pillow shows to a format's test of its magic number."""
+"""Number of bytes that Pillow passes to a format's test of its magic number."""
 
 _SCHEMA = {"width": pl.Int32, "height": pl.Int32, "format": pl.String, "mode": pl.String, "error": pl.String}
 
 
 @dataclass(frozen=True)
 class ImageHeader:
-    """What an image says about itself.
+    """The declared properties of an image.
 
     Args:
         width: Pixels in a row of the upright image: as it is shown, which EXIF data may say is not as it is stored.
@@ -153,7 +153,7 @@ def check_pixels(header: ImageHeader, max_pixels: int | None) -> None:
 
 
 def read_headers(
-    batch: TableBatch, bytes_field: str, *, max_pixels: int | None = None
+    batch: TableBatch, bytes_column: str, *, max_pixels: int | None = None
 ) -> tuple[TableBatch, pl.DataFrame]:
     """Return the batch without its unreadable images, and the headers of the others; null where there are no bytes.
 
@@ -162,32 +162,32 @@ def read_headers(
 
     Args:
         batch: The rows.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more counts as unreadable; no limit, where None.
     """
-    values = image_values(batch, bytes_field)
-    frame = derived(batch.data, bytes_field, ("image.header", max_pixels), lambda: _frame(values, max_pixels))
+    values = image_values(batch, bytes_column)
+    frame = derived(batch.data, bytes_column, ("image.header", max_pixels), lambda: _frame(values, max_pixels))
     return quarantine_unreadable(batch, frame)
 
 
-def image_values(batch: TableBatch, bytes_field: str) -> pa.ChunkedArray:
+def image_values(batch: TableBatch, bytes_column: str) -> pa.ChunkedArray:
     """Return the column with the encoded images.
 
     Raises:
         StageError: It holds something else.
     """
-    batch.check_column(bytes_field)
-    kind = batch.data.schema.field(bytes_field).type
+    batch.check_column(bytes_column)
+    kind = batch.data.schema.field(bytes_column).type
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_null(kind)):
         raise StageError(
-            f"column {bytes_field!r} holds {kind}, but encoded images (binary) were expected",
-            fix="name the column that holds the images, e.g. bytes_field: jpg",
+            f"column {bytes_column!r} holds {kind}, but encoded images (binary) were expected",
+            fix="name the column that holds the images, e.g. bytes_column: jpg",
         )
-    return batch.data.column(bytes_field)
+    return batch.data.column(bytes_column)
 
 
 def quarantine_unreadable(batch: TableBatch, frame: pl.DataFrame) -> tuple[TableBatch, pl.DataFrame]:
-    """Report the rows that have an ``error``; return the others, with what is known about them."""
+    """Report the rows that have an ``error``; return the others, with their headers."""
     errors = frame["error"]
     if errors.null_count() == len(errors):
         return batch, frame

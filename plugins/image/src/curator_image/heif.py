@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["HEIF", "coded_size", "is_heif", "open_heif"]
 
 HEIF = "HEIF"
-"""Pillow's name of the format, whatever the files are called (``.heic``, ``.heif``, ``.hif``)."""
+"""Pillow's name of the format, for all extensions (``.heic``, ``.heif``, ``.hif``)."""
 
 _MAX_BRANDS_BYTES = 256
 _SIZES = re.compile(rb"ispe\0{4}(.{8})", re.DOTALL)
@@ -85,7 +85,7 @@ def open_heif(data: bytes | pa.Buffer) -> Image.Image:
 
 @functools.cache
 def _factory() -> Any:
-    """Return what opens a file, or None where it is not installed: wheels of it are under the GPL."""
+    """Return the function that opens a file, or None if it is not installed: its wheels are under the GPL."""
     try:
         return importlib.import_module("pillow_heif").HeifImageFile
     except ImportError:

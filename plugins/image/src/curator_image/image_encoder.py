@@ -64,7 +64,8 @@ class ImageEncoder:
         Args:
             model: Folder with ``config.json``, ``model.safetensors`` and ``preprocessor_config.json``, or an id on the
                 hub.
-            settings: What loading may do, such as the stage itself; neither pickles nor code of the model unless given.
+            settings: Settings for loading, such as the stage itself; neither pickles nor code of the model unless
+                given.
             stage: Name of the stage, for messages.
             normalize: Scale vectors to length one.
 

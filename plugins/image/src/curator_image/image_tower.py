@@ -22,7 +22,7 @@ _IMAGE_DIMS, _SEQUENCE_DIMS = 4, 3
 
 
 class ImageTower:
-    """Makes one vector of a picture, with whatever the model has for that.
+    """Makes one vector of a picture, with the layers that the model has for it.
 
     In this order: the features that a model of pictures and texts compares with texts (``get_image_features``,
     ``image_embeds``), the pooled output, the vector of the class token, the mean over all places. The pooled output of

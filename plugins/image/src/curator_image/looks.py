@@ -1,4 +1,4 @@
-"""What one scaled grey decode tells about an image: its sharpness, brightness and entropy, and a small copy."""
+"""Measure an image on one scaled grey decode: sharpness, brightness and entropy, and a small copy."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _SCHEMA = {
 }
 
 
-def look_at_images(batch: TableBatch, bytes_field: str, *, max_pixels: int | None) -> tuple[TableBatch, pl.DataFrame]:
-    """Return the batch without its unreadable images, and what is seen of the others; null where there are no bytes.
+def look_at_images(batch: TableBatch, bytes_column: str, *, max_pixels: int | None) -> tuple[TableBatch, pl.DataFrame]:
+    """Return the batch without its unreadable images, and the measures of the others; null where there are no bytes.
 
-    Stages behind one another in a step decode an image once: what the first has seen follows the rows to the next.
+    Consecutive stages of a step decode an image once: the measures of the first follow the rows to the next.
 
     Args:
         batch: The rows.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more counts as unreadable; no limit, where None.
     """
-    values = image_values(batch, bytes_field)
-    frame = derived(batch.data, bytes_field, ("image.look", max_pixels), lambda: _frame(values, max_pixels))
+    values = image_values(batch, bytes_column)
+    frame = derived(batch.data, bytes_column, ("image.look", max_pixels), lambda: _frame(values, max_pixels))
     return quarantine_unreadable(batch, frame)
 
 

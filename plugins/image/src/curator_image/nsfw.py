@@ -43,14 +43,14 @@ class Nsfw(ModelStage, Filter):
         max_score: Drop images with a higher score, from 0 to 1.
         labels: Labels that count; the explicit ones of the detector unless given.
         scores_column: Column to add, with labels and their scores; none, where None.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """
 
     max_score: float = 0.5
     labels: list[str] | None = None
     scores_column: str | None = None
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.nsfw"
@@ -62,13 +62,13 @@ class Nsfw(ModelStage, Filter):
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_score <= 1:
-            raise ConfigError(f"{self.name}: max_score must be from 0 to 1, got {self.max_score}")
+            raise ConfigError(f"{self.name}: max_score must be between 0 and 1, got {self.max_score}")
         for label in self.labels or ():
             if label not in LABELS:
                 raise UnknownNameError("label", label, LABELS, fix=f"known: {', '.join(LABELS)}")
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [*super().outputs(), *([self.scores_column] if self.scores_column else [])]
@@ -78,7 +78,7 @@ class Nsfw(ModelStage, Filter):
         return NudityModel(stage=self.name, threads=max(1, int(self.resources.cpus)))
 
     def prepare(self, model: NudityModel, batch: TableBatch) -> Iterator[NDArray[np.uint8] | DataError | None]:  # noqa: ARG002
-        return decoded_images(batch, self.bytes_field, side=INPUT_SIDE, max_pixels=self.max_pixels)
+        return decoded_images(batch, self.bytes_column, side=INPUT_SIDE, max_pixels=self.max_pixels)
 
     def output_types(self, model: NudityModel) -> dict[str, pa.DataType]:  # noqa: ARG002
         return {_SCORE: pa.float32()} | ({self.scores_column: _FOUND} if self.scores_column else {})

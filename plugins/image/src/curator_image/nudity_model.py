@@ -24,7 +24,7 @@ LABELS = (
     "feet_covered", "armpits_covered", "armpits_exposed", "face_male", "belly_exposed", "male_genitalia_exposed",
     "anus_covered", "female_breast_covered", "buttocks_covered",
 )  # fmt: skip
-"""What the model of nudenet 3.4 knows, in its order."""
+"""The labels of the model of nudenet 3.4, in its order."""
 
 EXPLICIT_LABELS = (
     "buttocks_exposed", "female_breast_exposed", "female_genitalia_exposed", "anus_exposed", "male_genitalia_exposed",

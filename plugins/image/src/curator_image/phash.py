@@ -44,12 +44,12 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         column: Column to add.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """
 
     column: str = "phash"
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.phash"
@@ -57,7 +57,7 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -66,7 +66,7 @@ class Phash(ProcessingStage[TableBatch, TableBatch]):
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
+        batch, looks = look_at_images(task, self.bytes_column, max_pixels=self.max_pixels)
         if task.num_rows and not batch.num_rows:
             return None
         thumbnails = looks["thumbnail"]
@@ -85,7 +85,7 @@ def perceptual_hashes(thumbnails: NDArray[np.uint8]) -> NDArray[np.uint64]:
     [0]
     """
     basis = _cosines()
-    # Rounded, so that what is zero but for the last bits counts as zero on every machine.
+    # Rounded, so that values that differ from zero only in the last bits count as zero on every machine.
     low = np.round(basis @ thumbnails.astype(np.float64) @ basis.T, 6).reshape(-1, _FREQUENCIES**2)
     bits = low > np.median(low, axis=1, keepdims=True)
     hashes: NDArray[np.uint64] = np.packbits(bits, axis=1, bitorder="little").view("<u8").reshape(-1).astype(np.uint64)

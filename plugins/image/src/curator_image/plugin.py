@@ -1,4 +1,4 @@
-"""What curator-image offers, declared without importing any of it."""
+"""Declare the stages and task types of curator-image without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add what an image's header says as columns."""
+"""Add the properties in an image's header as columns."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     [{'width': 4, 'height': 3, 'format': 'PNG', 'mode': 'RGB'}]
 
     Args:
-        bytes_field: Column with the encoded images.
-        max_pixels: Most pixels that an image may claim; None for no limit. A later stage that decodes a larger one
-            would need gigabytes for it, and a header of thirty bytes can claim anything.
+        bytes_column: Column with the encoded images.
+        max_pixels: Maximum number of pixels that an image may claim; None for no limit. A later stage that decodes a
+            larger one would need gigabytes for it, and a header of thirty bytes can claim anything.
     """
 
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.probe"
@@ -49,7 +49,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return list(HEADER_COLUMNS)
@@ -58,7 +58,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
         ignore_pillow_warnings()
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        batch, headers = read_headers(task, self.bytes_field, max_pixels=self.max_pixels)
+        batch, headers = read_headers(task, self.bytes_column, max_pixels=self.max_pixels)
         if task.num_rows and not batch.num_rows:
             return None
         for name in HEADER_COLUMNS:

@@ -33,11 +33,11 @@ class QualityFilter(Filter):
     True
 
     Args:
-        min_sharpness: Least variance of the Laplacian; None for no limit.
-        min_brightness: Least mean brightness, from 0 (black) to 1 (white).
-        max_brightness: Most mean brightness.
-        min_entropy: Least entropy of the grey values, in bits: 0 for a single grey, 8 at most.
-        bytes_field: Column with the encoded images.
+        min_sharpness: Minimum variance of the Laplacian; None for no limit.
+        min_brightness: Minimum mean brightness, from 0 (black) to 1 (white).
+        max_brightness: Maximum mean brightness.
+        min_entropy: Minimum entropy of the grey values, in bits: 0 for a single grey, 8 at most.
+        bytes_column: Column with the encoded images.
         max_pixels: An image that claims more is quarantined, from its header; None for no limit.
     """
 
@@ -45,7 +45,7 @@ class QualityFilter(Filter):
     min_brightness: float | None = 0.05
     max_brightness: float | None = 0.97
     min_entropy: float | None = 1.0
-    bytes_field: str = "bytes"
+    bytes_column: str = "bytes"
     max_pixels: int | None = MAX_PIXELS
 
     name = "image.quality_filter"
@@ -54,7 +54,7 @@ class QualityFilter(Filter):
         check_range(self.name, min_brightness=self.min_brightness, max_brightness=self.max_brightness)
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def outputs(self) -> Columns:
         return [*self.tag_columns, *self._measure_columns().values()] if self.tag else []
@@ -63,7 +63,7 @@ class QualityFilter(Filter):
         ignore_pillow_warnings()
 
     def measure(self, task: TableBatch) -> TableBatch:
-        batch, looks = look_at_images(task, self.bytes_field, max_pixels=self.max_pixels)
+        batch, looks = look_at_images(task, self.bytes_column, max_pixels=self.max_pixels)
         for measure, column in self._measure_columns().items() if self.tag else ():
             batch = batch.with_column(column, looks[measure])
         return batch
@@ -74,7 +74,7 @@ class QualityFilter(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         """Judge images that can all be decoded."""
-        _, looks = look_at_images(batch, self.bytes_field, max_pixels=self.max_pixels)
+        _, looks = look_at_images(batch, self.bytes_column, max_pixels=self.max_pixels)
         sharpness, brightness = looks["sharpness"], looks["brightness"]
         reasons = {}
         if self.min_entropy is not None:

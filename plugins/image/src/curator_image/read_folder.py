@@ -15,7 +15,7 @@ __all__ = ["ReadFolder"]
 class ReadFolder(FolderReader):
     """Read image files, one a row: ``uri``, ``key``, ``bytes`` (the file untouched), ``size_bytes``.
 
-    The key is the file's path below the folder that was asked for, without its extension: what ``image.write_tar``
+    The key is the file's path below the given folder, without its extension: what ``image.write_tar``
     calls it, wherever that folder is. Files that would share one get eight more digits each.
 
     >>> [stage.name for stage in ReadFolder("photos").decompose()]

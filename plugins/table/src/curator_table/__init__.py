@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curator_table.stages.blend import Blend, BlendSource
     from curator_table.stages.resample import Resample
     from curator_table.stages.route import WriteRouted
-    from curator_table.stages.sample import Sample, hash_numbers, hash_text, row_keys, shares_of
+    from curator_table.stages.sample import Sample, fractions_of, hash_numbers, hash_text, row_keys
     from curator_table.stages.score_buckets import ScoreBuckets
     from curator_table.stages.select import SelectColumns
     from curator_table.stages.shuffle import Partition, Shuffle
@@ -56,7 +56,7 @@ _HOMES = {
     "stages.blend": ("Blend", "BlendSource"),
     "stages.resample": ("Resample",),
     "stages.route": ("WriteRouted",),
-    "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"),
+    "stages.sample": ("Sample", "hash_numbers", "hash_text", "row_keys", "fractions_of"),
     "stages.score_buckets": ("ScoreBuckets",),
     "stages.select": ("SelectColumns",),
     "stages.shuffle": ("Partition", "Shuffle"),
@@ -109,6 +109,7 @@ __all__ = [
     "check_segmenter",
     "find_types",
     "format_named",
+    "fractions_of",
     "hash_numbers",
     "hash_text",
     "is_utf8",
@@ -122,7 +123,6 @@ __all__ = [
     "row_keys",
     "sample_parts",
     "separate_words",
-    "shares_of",
     "write_arrow",
     "write_csv",
     "write_jsonl",

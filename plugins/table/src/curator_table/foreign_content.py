@@ -25,9 +25,9 @@ _LOOKED_AT = 20
 """Lines that must all agree before a file of text is taken for something else."""
 _MIN_CSV_ROWS = 3
 _NAME = re.compile(r"[^\W\d][\w .:/-]*")
-"""What a column of a CSV file may be called for it to be taken for one."""
+"""Column names by which a file is recognised as CSV."""
 _LONG_BYTES = 2**16
-"""How much of a file is looked at, and how long a line is that may go on behind what was read."""
+"""Bytes of a file to check, and the length of a line that may continue behind them."""
 _BOM = b"\xef\xbb\xbf"
 _KEY = re.compile(rb'\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 
@@ -52,7 +52,7 @@ _SIGNATURES = {
 
 
 def content_named(beginning: bytes) -> str | None:
-    """Return what a file is by its first bytes, where they tell.
+    """Return the format of a file by its first bytes, where they identify it.
 
     >>> content_named(b"PAR1..."), content_named(b"{}")
     ('a Parquet file', None)
@@ -66,10 +66,10 @@ def check_content(beginning: bytes, path: str, wanted: str) -> None:
     Args:
         beginning: Its first bytes.
         path: The file.
-        wanted: What it should be (``JSON lines``).
+        wanted: The expected format (``JSON lines``).
 
     Raises:
-        DataError: Says what it is instead.
+        DataError: It is a file of another format, which the message names.
     """
     found = content_named(beginning)
     if found is None:
@@ -93,7 +93,7 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     lines = beginning.removeprefix(_BOM).split(b"\n")
     if len(lines) > 1:
         lines.pop()  # empty, or cut
-    elif len(lines[0]) >= _LONG_BYTES:  # cut, so that only its first key can be told
+    elif len(lines[0]) >= _LONG_BYTES:  # cut, so that only its first key is known
         return _KEY.match(lines[0]) is not None
     shown = [line for line in lines[: 2 * _LOOKED_AT] if line.strip()][:_LOOKED_AT]
     if not shown or not all(line.lstrip().startswith(b"{") for line in shown):
@@ -110,7 +110,7 @@ def check_not_json_lines(beginning: bytes, path: str, wanted: str) -> None:
     Args:
         beginning: First bytes of the file, decompressed.
         path: The file.
-        wanted: What it should be (``CSV``).
+        wanted: The expected format (``CSV``).
 
     Raises:
         DataError: Every line is a JSON object.
@@ -120,11 +120,11 @@ def check_not_json_lines(beginning: bytes, path: str, wanted: str) -> None:
 
 
 def unreadable_table(piece: FileSlice, wanted: str, error: Exception) -> DataError:
-    """Return the error for a file that is no table of a binary format; it says what the file is, where that is plain.
+    """Return the error for a file that is not of a binary table format; it names the actual format, if known.
 
     Args:
         piece: The file.
-        wanted: What it should be (``Parquet``).
+        wanted: The expected format (``Parquet``).
         error: Why it could not be opened.
     """
     try:

@@ -67,11 +67,11 @@ class Format:
             columns: Columns to read; all, where None.
             batch_bytes: Size of a table.
             limits: Caps against hostile files.
-            types: Types of the columns in the whole run; what does not fit them is reported. Each file has its own,
+            types: Types of the columns in the whole run; other values are reported. Each file has its own,
                 where None.
         """
         options: dict[str, Any] = {"columns": columns, "batch_bytes": batch_bytes, "limits": limits}
-        if self.name == "jsonl":  # the parser needs to know what to look for
+        if self.name == "jsonl":  # the parser needs the types in advance
             options["types"] = types
         tables: Iterator[pa.Table] = self._function("read")(piece, **options)
         if types is None or self.name == "jsonl":
@@ -146,7 +146,7 @@ def format_named(name: str) -> Format:
     """Return a format.
 
     Raises:
-        UnknownNameError: There is none of that name.
+        UnknownNameError: There is no format of that name.
     """
     if name not in FORMATS:
         raise UnknownNameError("file format", name, FORMATS, fix=f"known: {', '.join(FORMATS)}")

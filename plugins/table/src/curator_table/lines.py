@@ -123,7 +123,7 @@ class _Lines:
         yield from self._last_block(b"".join(parts))
 
     def _taken_up(self) -> tuple[list[bytes], int, int]:
-        """Start a block with what the one before left over: parts, their size, and the size of their whole lines."""
+        """Start a block with the rest of the one before: parts, their size, and the size of their whole lines."""
         held = self._held
         return ([held] if held else []), len(held), held.rfind(b"\n") + 1
 

@@ -29,7 +29,7 @@ class ListTables(ListFiles):
             file may be cut; ``splittable`` is for files without a format.
         columns: Columns that will be read, checked against the files before the run.
         schema: Types of columns, where they are not to be found out by a look at the files.
-        max_columns: Most columns of a table, nested fields included.
+        max_columns: Maximum number of columns of a table, nested fields included.
     """
 
     format: str = field(kw_only=True)
@@ -55,7 +55,7 @@ class ListTables(ListFiles):
 
         Raises:
             ConfigError: A path matches nothing, or columns have types that do not go together.
-            UnknownNameError: A column asked for is in none of the files, whose schema is fixed.
+            UnknownNameError: A requested column is in none of the files, whose schema is fixed.
         """
         files = self.files_before_run()
         types = self.find_types(files)
@@ -97,5 +97,5 @@ def names_in_table(names: Sequence[str]) -> list[str]:
 
 
 def with_provenance_names(columns: Iterable[str]) -> list[str]:
-    """Return the columns of a table that is read, given those that are asked for."""
+    """Return the columns of a table that are read, given the requested ones."""
     return [*(name for name in columns if name not in (SOURCE_COLUMN, ROW_COLUMN)), SOURCE_COLUMN, ROW_COLUMN]

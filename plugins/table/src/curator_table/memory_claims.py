@@ -1,4 +1,4 @@
-"""Tell a machine that is short of memory from a file that asks for absurd amounts of it, and refuse what asks."""
+"""Distinguish a machine that is short of memory from a file that declares absurd sizes, and refuse such files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ROW_BYTES", "DecodedBytes", "check_width", "count_fields", "inner_types", "is_data_error"]
 
 ROW_BYTES = 12
-"""What a row takes at least: its ``_row``, and its reference to ``_source``."""
+"""Minimum bytes of a row: its ``_row``, and its reference to ``_source``."""
 
 _ALLOCATION = re.compile(r"of size (\d+) failed")
 
@@ -39,9 +39,9 @@ def is_data_error(error: BaseException, *, file_bytes: int | None, limits: Limit
 
 
 class DecodedBytes:
-    """Count what a file of columns decodes to, and stop where that is out of proportion to its size.
+    """Count the decoded bytes of a file of columns, and stop if they are out of proportion to its size.
 
-    A run of one value, a dictionary or a column of nulls takes a few bytes in a file, however many rows it stands for.
+    A run of one value, a dictionary or a column of nulls takes a few bytes in a file for any number of rows.
 
     Args:
         path: The file.
@@ -62,7 +62,7 @@ class DecodedBytes:
         return max(0, self._allowed - self._decoded)
 
     def check(self, claimed: int) -> None:
-        """Refuse what would be too much on top of what was decoded so far, before memory is taken for it.
+        """Refuse bytes that would exceed the limit together with those decoded so far, before memory is allocated.
 
         Raises:
             StreamError: It is a bomb.
@@ -77,7 +77,7 @@ class DecodedBytes:
             )
 
     def add(self, decoded: int) -> None:
-        """Count what has been decoded.
+        """Count decoded bytes.
 
         Raises:
             StreamError: It is a bomb.

@@ -1,4 +1,4 @@
-"""What curator-table offers, declared without importing any of it."""
+"""Declare the stages and task types of curator-table without importing them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def curator_stages() -> list[StageSpec]:
         StageSpec(
             "sample",
             target="curator_table.stages.sample:Sample",
-            summary="Keep a share of the rows, the same ones every time.",
+            summary="Keep a fraction of the rows, the same ones every time.",
             kind="filter",
         ),
         StageSpec(

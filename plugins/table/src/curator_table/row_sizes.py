@@ -1,8 +1,8 @@
-"""Measure what rows refer to, and cut tables by what they will take once every row holds its values.
+"""Measure the values that rows refer to, and cut tables by their size once every row holds its values.
 
-A dictionary, a run, a view or a list view says which value a row has without holding it: a text of a megabyte takes a
-few bytes more for every row that has it. What Arrow calls the size of such a column says nothing about what it takes
-when a stage decodes it or a writer writes it.
+In a dictionary, a run, a view or a list view, rows refer to values: a text of a megabyte takes only a few bytes more
+for every row that has it. Arrow's size of such a column says nothing about its size once a stage decodes it or a writer
+writes it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["has_references", "has_views", "parts", "referred_bytes"]
 
 _BLOCK_VALUES = 2**20
-"""Values of lists measured at a time: measuring takes some 24 bytes for each, many times what a boolean takes."""
+"""Values of lists measured at a time: measuring takes some 24 bytes for each, far more than a boolean."""
 
 _VIEW_BYTES = 16
 
 
 def parts(table: pa.Table, batch_bytes: int, *, held_bytes: int = 0) -> Iterator[tuple[pa.Table, int]]:
-    """Yield a table in parts that take about ``batch_bytes``, one row at least, and what each of them takes.
+    """Yield a table in parts of about ``batch_bytes``, one row at least, and the size of each part.
 
     Args:
         table: Rows.
         batch_bytes: Size of a part.
-        held_bytes: What every row takes besides the values that it refers to.
+        held_bytes: Bytes of every row besides the values that it refers to.
     """
     sizes = np.full(table.num_rows, held_bytes, dtype=np.int64)
     for column in table.columns:
@@ -52,7 +52,7 @@ def parts(table: pa.Table, batch_bytes: int, *, held_bytes: int = 0) -> Iterator
 
 
 def _cut(table: pa.Table, start: int, stop: int) -> pa.Table:
-    """Return some rows, with nothing in their lists but what is theirs: a cast decodes all that a list array has."""
+    """Return some rows with only their own values in lists: a cast decodes all values of a list array."""
     part = table.slice(start, stop - start)
     for index, field in enumerate(table.schema):
         if pa.types.is_nested(field.type) and has_references(field.type):
@@ -78,7 +78,7 @@ def has_views(kind: pa.DataType) -> bool:
 
 
 def referred_bytes(array: Any, *, is_referred: bool = False) -> NDArray[np.int64]:
-    """Return what the values take that every row of an array refers to, as often as it does.
+    """Return the size of the values that every row of an array refers to, counted once per reference.
 
     >>> referred_bytes(pa.DictionaryArray.from_arrays(pa.array([0, 0, 1]), pa.array(["four", ""]))).tolist()
     [8, 8, 4]

@@ -2,7 +2,7 @@
 
 Parquet's page checksums leave out page headers and the footer, and Arrow files have none at all, so a flipped bit can
 read as wrong data without an error. Both formats end in a footer that is found from the end of the file and names
-absolute positions in the data before it. What stands between the two is skipped by every reader: there fits a seal::
+absolute positions in the data before it. Readers skip the bytes between the two, so a seal fits there::
 
     data | CRC of each 64 KiB of it | size of the data | CRC of footer and seal | mark | footer | its length | magic
 
@@ -89,7 +89,7 @@ class SealingFile(io.RawIOBase):
         return self._position
 
     def begin_footer(self) -> None:
-        """Hold back what is written from now on: it ends in the footer."""
+        """Hold back all further writes, which end with the footer."""
         self._footer = bytearray()
 
     def finish(self) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 __all__ = ["INVALID_MARK", "incomplete_tail", "is_utf8", "mark_invalid", "unmark_invalid"]
 
 INVALID_MARK = "\ufdd0not utf-8:"
-"""Begins what stands for an invalid byte. U+FDD0 is reserved for use inside programs, never part of a text."""
+"""Begins the replacement of an invalid byte. U+FDD0 is reserved for use inside programs, never part of a text."""
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _MARKED = re.compile(f"{INVALID_MARK}([0-9a-f]{{2}})\ufdd1".encode())
@@ -44,7 +44,7 @@ def incomplete_tail(data: bytes) -> int:
 
 
 def mark_invalid(data: bytes) -> bytes:
-    r"""Put marks in the place of bytes that are not UTF-8.
+    r"""Replace bytes that are not UTF-8 by marks.
 
     >>> unmark_invalid(mark_invalid(b"a\xff\xfe"))
     b'a\xff\xfe'

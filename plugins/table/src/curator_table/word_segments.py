@@ -1,8 +1,7 @@
 """Words of scripts that are written without spaces: Chinese, Japanese and Thai.
 
-Runs of such a script get a space between their words, so that whatever splits text at whitespace finds them. All other
-text stays as it is, apart from a space between it and a run. ``docs/text.md`` has the figures by which the segmenters
-were chosen.
+Runs of such a script get spaces between their words, so that splitting at whitespace finds them. Other text stays as it
+is, except for a space between it and a run. ``docs/text.md`` compares the segmenters.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SpacedWords = Literal["whitespace", "chinese", "japanese", "thai"]
 """How text is split into words: at whitespace, of which a script without spaces gets some first."""
 
 _MAX_RUN = 1000
-"""Characters that a segmenter sees at once: more than any sentence has, so that hostile text costs no more memory."""
+"""Characters passed to a segmenter at a time: more than in any sentence, but a bound on memory for hostile text."""
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3006\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
@@ -45,7 +44,7 @@ def check_segmenter(what: str, words: str) -> None:
     """Check that the packages that a way to split text needs are installed.
 
     Args:
-        what: Who splits, for the error.
+        what: Name of the caller in the error.
         words: How.
 
     Raises:

@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     )
     from curator_text.language.language_id import FastTextLangId, LanguageId
     from curator_text.llm.llm import Llm
+    from curator_text.models.add_token_count import AddTokenCount
     from curator_text.models.classify import Classify
-    from curator_text.models.count_tokens import CountTokens
     from curator_text.models.embed import Embed
     from curator_text.models.fast_text_quality import FastTextQuality
     from curator_text.models.fasttext_classify import FasttextClassify
@@ -104,6 +104,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AddId",
+    "AddTokenCount",
     "Alpha",
     "Blend",
     "BoilerPlateString",
@@ -112,7 +113,6 @@ __all__ = [
     "Classify",
     "CommonEnglishWords",
     "CountContamination",
-    "CountTokens",
     "Decontaminate",
     "DocumentBatch",
     "Ellipsis",

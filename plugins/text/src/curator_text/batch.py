@@ -11,7 +11,7 @@ __all__ = ["DocumentBatch"]
 
 @dataclass
 class DocumentBatch(TableBatch):
-    """A table of documents, one a row, with the text in a string column (``text`` unless a stage is told otherwise).
+    """A table of documents, one a row, with the text in a string column (``text`` unless a stage names another).
 
     >>> DocumentBatch(data={"text": ["one", "two"]}).num_rows
     2

@@ -1,4 +1,4 @@
-"""Check parameters when a stage is made, with an error that shows what is wrong."""
+"""Check parameters when a stage is made, with errors that name the problem."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from curator_core.sdk import ConfigError
 
-__all__ = ["check_pattern", "check_positive", "check_share"]
+__all__ = ["check_fraction", "check_pattern", "check_positive"]
 
 
 def check_pattern(stage_name: str, pattern: str) -> None:
@@ -15,7 +15,7 @@ def check_pattern(stage_name: str, pattern: str) -> None:
     >>> check_pattern("text.regex", r"\d+")
 
     Raises:
-        ConfigError: Says what is wrong with it.
+        ConfigError: It is not valid.
     """
     try:
         pl.Series([""]).str.contains(pattern)
@@ -26,10 +26,10 @@ def check_pattern(stage_name: str, pattern: str) -> None:
         ) from error
 
 
-def check_share(stage_name: str, **limits: float) -> None:
-    """Refuse a share that is not between zero and one.
+def check_fraction(stage_name: str, **limits: float) -> None:
+    """Refuse a fraction that is not between 0 and 1.
 
-    >>> check_share("text.numbers", max_share=0.15)
+    >>> check_fraction("text.numbers", max_fraction=0.15)
 
     Raises:
         ConfigError: It is not.

@@ -1,4 +1,4 @@
-"""What curator-text offers, declared without importing any of it."""
+"""Declare the stages and task types of curator-text without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curate video: find out what files hold, cut them into clips, filter, sample, embed and write them.
+"""Curate video: read properties of files, cut them into clips, filter, sample, embed and write them.
 
 Importing this package only defines names; each is loaded from its module when first used.
 """

@@ -29,9 +29,9 @@ __all__ = ["Layout", "decode_sound", "flac_file", "sound_pieces", "wav_file"]
 Layout = Literal["mono", "stereo"]
 _CHANNELS = {"mono": 1, "stereo": 2}
 _PREROLL_S = 0.25
-"""Decoding begins so much earlier: Opus and AAC need some packets before they are exact."""
-_LEAST_GAP_S, _MOST_GAP_S = 0.002, 0.01
-"""Between these lies what is taken for a gap: containers round times to milliseconds, packets last 20."""
+"""Decoding begins earlier by this: Opus and AAC need some packets before they are exact."""
+_MIN_GAP_S, _MAX_GAP_S = 0.002, 0.01
+"""Limits for the length of a gap: containers round times to milliseconds, packets last 20."""
 
 
 def decode_sound(video: OpenVideo, clip: Clip, *, rate: int, layout: Layout) -> NDArray[np.int16] | None:
@@ -155,7 +155,7 @@ def _placed(
 
 def _gap_s(packet_s: float) -> float:
     """Return by how much time stamps may differ from the count of samples: less than a lost packet would make."""
-    return min(max(packet_s / 2, _LEAST_GAP_S), _MOST_GAP_S)
+    return min(max(packet_s / 2, _MIN_GAP_S), _MAX_GAP_S)
 
 
 def _silence(count: int, rate: int, layout: Layout) -> Iterator[NDArray[np.int16]]:

@@ -11,7 +11,7 @@ __all__ = ["VideoBatch"]
 
 @dataclass
 class VideoBatch(TableBatch):
-    """A table of videos, one a row: where the file is (``uri``) and what is known about it, never its frames.
+    """A table of videos, one per row: the place of the file (``uri``) and its properties, never its frames.
 
     >>> VideoBatch(data={"uri": ["talk.mp4"], "duration_s": [12.5]}).num_rows
     1

@@ -1,4 +1,4 @@
-"""A clip: a file and the part of it that a row stands for."""
+"""A clip: a file and a part of it, for one row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLIP_COLUMNS: Mapping[str, pa.DataType] = {
     START_COLUMN: pa.float64(),
     END_COLUMN: pa.float64(),
 }
-"""What says which part of a file a row is; a table without these columns is one of whole files."""
+"""The columns with the part of a file that a row is; a table without them is one of whole files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Clip:
         uri: The file.
         start_s: Time of its first frame, counted from the first frame of the file.
         end_s: Time at which it ends; None for the end of the file.
-        content: The bytes of the file, where they are at hand.
+        content: The bytes of the file, if they are in memory.
         file: The file, as the row names it; checked when it is opened. None where the caller names it, not a row.
     """
 
@@ -48,28 +48,28 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class VideoSource:
-    """Which columns of a batch say where its videos are.
+    """The columns of a batch with the places of its videos.
 
     Args:
-        uri_field: Column with the paths.
-        bytes_field: Column with the content of the files; they are opened by their paths where it is None.
+        uri_column: Column with the paths.
+        bytes_column: Column with the content of the files; they are opened by their paths where it is None.
         allowed_locations: Folders whose files rows may name beside the place they were read from.
     """
 
-    uri_field: str
-    bytes_field: str | None = None
+    uri_column: str
+    bytes_column: str | None = None
     allowed_locations: Sequence[str] | None = None
 
 
 def clips_of(batch: TableBatch, source: VideoSource) -> list[Clip | None]:
     """Return the clip of each row, or None for a row that names no file."""
-    files = row_files(batch, source.uri_field, source.allowed_locations)
-    contents = [None] * len(files) if source.bytes_field is None else batch.series(source.bytes_field).to_list()
+    files = row_files(batch, source.uri_column, source.allowed_locations)
+    contents = [None] * len(files) if source.bytes_column is None else batch.series(source.bytes_column).to_list()
     starts, ends = (_seconds(batch, name) for name in (START_COLUMN, END_COLUMN))
     rows = zip(files, starts, ends, contents, strict=True)
     return [
         None
-        if file is None or (source.bytes_field is not None and content is None)
+        if file is None or (source.bytes_column is not None and content is None)
         else Clip(file.value, start or 0.0, end, content, file)
         for file, start, end, content in rows
     ]

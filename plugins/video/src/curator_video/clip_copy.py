@@ -39,7 +39,7 @@ _WEBM_SOUND = frozenset({"opus", "vorbis"})
 
 _SOUND_BEFORE_S = 1.0
 """How far before a clip to begin looking for the sound that is heard when it begins."""
-_MOST_REORDERED = 32
+_MAX_REORDERED = 32
 """So many packets may lie between a frame and one that is shown later; codecs allow 16."""
 
 
@@ -80,7 +80,7 @@ def plan_copy(video: OpenVideo, clip: Clip) -> CopyPlan | None:
         reached = max(reached, packet.pts + (packet.duration or 0))
         if packet.pts >= end_pts:
             behind += 1
-            if behind > _MOST_REORDERED:
+            if behind > _MAX_REORDERED:
                 break
         elif packet.pts >= start_pts:
             is_first = not kept

@@ -44,15 +44,15 @@ _ENCODERS: dict[VideoCodec, tuple[str, dict[str, str]]] = {
 _TICK_S = Fraction(1, 90_000)
 """Times are counted in this: the ticks of some files are whole frames, and clips may begin between them."""
 _SOUND_RATE = 48_000
-_MOST_BITS = 10
+_MAX_BITS = 10
 
 
 def encode_clip(clip: Clip, limits: VideoLimits, file: BinaryIO, *, codec: VideoCodec, crf: int, threads: int) -> int:
     """Write a clip to a file as WebM, upright, with its sound; return the number of frames.
 
     Args:
-        clip: What to encode.
-        limits: What to refuse, and when to give up.
+        clip: The clip to encode.
+        limits: Limits on size and time.
         file: Where to.
         codec: ``vp9`` or ``av1``.
         crf: Quality: lower is better and larger.
@@ -122,7 +122,7 @@ def _encode_frames(
 
 
 class _Sound:
-    """The sound of a clip, encoded and written piece by piece as the pictures go on.
+    """The sound of a clip, encoded and written piece by piece along with the pictures.
 
     Args:
         output: Where it goes.
@@ -136,7 +136,7 @@ class _Sound:
         self._next = next(self._packets, None)
 
     def mux_before(self, picture: Packet[Any] | None) -> None:
-        """Write what is heard before a packet of the pictures, or all that is left."""
+        """Write the sound before a packet of the pictures, or all the remaining sound."""
         while self._next is not None:
             if picture is not None and _time_s(self._next) > _time_s(picture):
                 return
@@ -159,10 +159,10 @@ def _video_stream(
     bits = bits_per_sample(picture)
     name, options = _ENCODERS[codec]
     pixels = "yuv420p" if bits <= USUAL_BITS else "yuv420p10le"
-    if bits > _MOST_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
+    if bits > _MAX_BITS or pixels not in {each.name for each in av.Codec(name, "w").video_formats or ()}:
         raise DataError(
             f"the video has {bits} bits a sample, which {name} does not keep; use codec: av1, which keeps "
-            f"{_MOST_BITS}, or cut at key frames with mode: copy",
+            f"{_MAX_BITS}, or cut at key frames with mode: copy",
             source=video.uri,
         )
     rate = Fraction(video.fps or 25).limit_denominator(1001)

@@ -40,13 +40,13 @@ TIME_SLACK_S = 1e-6
 ROUGH = {"skip_loop_filter": "all"}
 """Decode without the filter that smooths block edges: a third cheaper for H.264, and good enough to measure frames."""
 _MISSING_S = 0.5
-"""A file that ends so much earlier than it says is truncated; less happens with sound files and careless muxers."""
+"""A file that ends earlier than declared by this is truncated; smaller gaps come from sound and careless muxers."""
 _STEPS_BACK_S = (0.0, 2.0, 10.0, math.inf)
 """How far before a time to look for a key frame; formats without an index only guess where one is."""
 _BEFORE_ALL_S = 1.0
 """How far before the first frame to go for the beginning of a file without an index."""
 _SKIPPERS = frozenset({"h264", "hevc", "mpeg4", "mpeg2video", "mpeg1video"})
-"""Decoders that can be told on the way to leave frames out. Others, such as libdav1d, then never stop to."""
+"""Decoders that can switch skipping of frames on and off. Others, such as libdav1d, never stop skipping."""
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ def check_packet(packet: Packet[Any], video: OpenVideo) -> None:
 
 
 def seek_steps(video: OpenVideo, time_s: float) -> Iterator[None]:
-    """Go to the key frame before a time, then further and further back, as long as the caller goes on asking."""
+    """Go to the key frame before a time, then further and further back, as long as the caller iterates."""
     for back_s in _STEPS_BACK_S:
         seek_to(video, time_s - back_s)
         yield
@@ -231,7 +231,7 @@ def _decode(video: OpenVideo, needed: Needed) -> Iterator[ShownFrame]:
     end_s = 0.0
     latest_s = -math.inf
     skips, can_skip = False, context.name in _SKIPPERS
-    context.skip_frame = "DEFAULT"  # whoever decoded before may have stopped while it skipped
+    context.skip_frame = "DEFAULT"  # an earlier decoding may have stopped while it skipped
     video.has_moved = True
     for packet in _packets(video, needed.time_s):
         if can_skip and packet.pts is not None:

@@ -20,7 +20,7 @@ __all__ = ["USUAL_BITS", "Orientation", "as_shown", "bits_per_sample", "orientat
 USUAL_BITS = 8
 """Bits of a sample in most videos."""
 _SLANT = 0.01
-"""A picture turned by more than about so many radians beside a right angle is left as it is stored."""
+"""A picture whose rotation differs from a right angle by more than these radians stays as it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ _STORED = Orientation()
 
 
 def side_data(picture: VideoFrame, kind: str) -> Any:
-    """Return what came with a decoded frame beside its pixels, or None.
+    """Return the side data of a decoded frame, or None.
 
     Not ``picture.side_data``: that and the frame hold each other, so that both stay until garbage is collected.
     """

@@ -25,12 +25,12 @@ class DurationFilter(Filter):
     Args:
         min_s: Shortest duration to keep, in seconds.
         max_s: Longest duration to keep, in seconds; None for no limit.
-        duration_field: Column with the duration in seconds.
+        duration_column: Column with the duration in seconds.
     """
 
     min_s: float = 2.0
     max_s: float | None = None
-    duration_field: str = "duration_s"
+    duration_column: str = "duration_s"
 
     name = "video.duration_filter"
 
@@ -38,8 +38,8 @@ class DurationFilter(Filter):
         check_range(self.name, min_s=self.min_s, max_s=self.max_s)
 
     def inputs(self) -> Columns:
-        return [self.duration_field]
+        return [self.duration_column]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        duration = batch.series(self.duration_field)
+        duration = batch.series(self.duration_column)
         return Verdict.between(duration, self.min_s, self.max_s, below="too_short", above="too_long")

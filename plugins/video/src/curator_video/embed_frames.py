@@ -29,11 +29,11 @@ class EmbedFrames(ModelStage):
 
     Args:
         model: Folder of a vision model, or an id on the hub.
-        frames_field: Column with lists of JPEG files.
+        frames_column: Column with lists of JPEG files.
         column: Where the vectors go.
         normalize: Scale them to length one.
         discard: Columns that are of no use any more.
-        model_batch_size: Most frames in one call of the model.
+        model_batch_size: Maximum number of frames per call of the model.
         device: ``auto``, or a device of torch.
         precision: Arithmetic on CUDA.
         allow_pickle: Load weights that are pickles.
@@ -41,7 +41,7 @@ class EmbedFrames(ModelStage):
     """
 
     model: str
-    frames_field: str
+    frames_column: str
     column: str = "embedding"
     normalize: bool = True
     discard: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class EmbedFrames(ModelStage):
     unreadable: ClassVar[str] = "UnreadableFrame"
 
     def inputs(self) -> Columns:
-        return [self.frames_field]
+        return [self.frames_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -75,7 +75,7 @@ class EmbedFrames(ModelStage):
         return {self.column: pa.list_(pa.float32(), model.width)}
 
     def prepare(self, model: ImageEncoder, batch: TableBatch) -> Iterator[list[NDArray[np.uint8]] | DataError | None]:  # noqa: ARG002
-        for files in batch.series(self.frames_field).to_list():
+        for files in batch.series(self.frames_column).to_list():
             yield _pixels(files) or None
 
     def predict(self, model: ImageEncoder, rows: list[list[NDArray[np.uint8]]]) -> NDArray[np.float32]:

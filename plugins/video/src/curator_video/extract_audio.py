@@ -24,7 +24,7 @@ __all__ = ["ExtractAudio"]
 
 @dataclass
 class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
-    """Add the first sound track of each clip as a WAV or FLAC file, for stages that take ``bytes_field: audio``.
+    """Add the first sound track of each clip as a WAV or FLAC file, for stages that take ``bytes_column: audio``.
 
     It is as long as the clip, to the sample; silence stands in where the track begins later or ends earlier. A video
     without a sound track gets null.
@@ -37,9 +37,9 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
         layout: ``mono`` or ``stereo``; other layouts are mixed down.
         format: ``wav`` (16 bit) or ``flac``.
         column: Where the files go.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -47,8 +47,8 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
     layout: Layout = "mono"
     format: Literal["wav", "flac"] = "wav"
     column: str = "audio"
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
     allowed_locations: list[str] | None = None
 
@@ -62,7 +62,7 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
             raise ConfigError(f"{self.name}: rate must be 1,000 to 192,000, got {self.rate}")
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -80,7 +80,7 @@ class ExtractAudio(ProcessingStage[VideoBatch, VideoBatch]):
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     def _extract(self, clip: Clip) -> bytes | None:
         with open_video(clip, self.limits) as video:

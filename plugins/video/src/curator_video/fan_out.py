@@ -23,16 +23,16 @@ TASK_S = 60.0
 """Seconds of clips in a task, unless given: a long video is then work for several workers."""
 
 SPLIT_COLUMNS: Mapping[str, pa.DataType] = {**CLIP_COLUMNS, "duration_s": pa.float64(), "num_frames": pa.int64()}
-"""What a split sets anew for each clip."""
+"""The columns that a split sets for each clip."""
 
 
-def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_field: str) -> BatchT:
+def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_column: str) -> BatchT:
     """Return one row per span, with the columns of the row it came from.
 
     Args:
         batch: The rows.
         spans: The spans of each row; None for a row that names no file, which stays as it is, with nulls.
-        uri_field: Column with the paths.
+        uri_column: Column with the paths.
     """
     rows: list[int] = []
     cut: list[Span | None] = []
@@ -48,7 +48,7 @@ def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_field: st
         "num_frames": [None if span is None else span.num_frames for span in cut],
         ID_COLUMN: [
             None if span is None else clip_id(uri, span.start_s, span.end_s)
-            for span, uri in zip(cut, out.text(uri_field).to_list(), strict=True)
+            for span, uri in zip(cut, out.text(uri_column).to_list(), strict=True)
         ],
     }
     for name, kind in SPLIT_COLUMNS.items():
@@ -57,7 +57,7 @@ def fan_out(batch: BatchT, spans: Sequence[Sequence[Span] | None], uri_field: st
 
 
 def in_tasks(clips: BatchT, task_s: float) -> BatchT | list[BatchT]:
-    """Return clips as one batch or several, in order, each closed when its clips last so many seconds together."""
+    """Return clips as one batch or several, in order, each of about the given total seconds."""
     bounds = [0]
     seconds = 0.0
     for row, duration_s in enumerate(clips.data.column("duration_s").to_pylist(), start=1):

@@ -67,7 +67,7 @@ def frames_at(
             frames = decode_frames(video, start_s, end_s, needed=needed)
             shown, following = next(frames, shown), None
         needed.time_s = time_s
-        # What files say of how long a frame is shown is often wrong: the next one tells.
+        # Declared durations of frames are often wrong: use the time of the next one.
         while following is not None or (following := next(frames, None)) is not None:
             if following.time_s > time_s + TIME_SLACK_S:
                 break

@@ -12,16 +12,17 @@ __all__ = ["Deadline", "VideoLimits"]
 
 @dataclass(frozen=True)
 class VideoLimits:
-    """Caps for one file or clip; what is beyond them is quarantined.
+    """Limits for one file or clip; rows beyond them are quarantined.
 
     >>> VideoLimits(timeout_s=60).max_streams
     64
 
     Args:
-        timeout_s: Most seconds, by the clock, that a stage spends on one row; looked at between packets and frames.
-        max_pixels: Most pixels in a frame; the decoder refuses larger ones before it allocates them.
+        timeout_s: Maximum number of seconds, by the clock, that a stage spends on one row; looked at between packets
+            and frames.
+        max_pixels: Maximum number of pixels in a frame; the decoder refuses larger ones before it allocates them.
         max_duration_s: Longest video.
-        max_streams: Most streams in a container.
+        max_streams: Maximum number of streams in a container.
     """
 
     timeout_s: float = 600.0

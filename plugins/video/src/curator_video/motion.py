@@ -74,7 +74,7 @@ def by_vectors(video: OpenVideo, clip: Clip, max_frames: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How far what a frame shows has moved.
+    """How far the content of a frame has moved.
 
     Args:
         length: By so many diagonals of the frame; NaN where the encoder says nothing, None where it did not look.
@@ -89,14 +89,14 @@ class VectorMotion:
     """Reads the motion off frames that were predicted from an earlier one.
 
     The length of their vectors is averaged over their area: blocks without a vector count as still. B-frames, which are
-    predicted from both sides, are passed over: the next frame that is none has their motion in its vectors.
+    predicted from both sides, are skipped: the vectors of the next other frame include their motion.
     """
 
     def __init__(self) -> None:
         self._before_s = 0.0
 
     def move(self, frame: ShownFrame) -> Move | None:
-        """Return how far a frame has moved against the last one that is no B-frame; None for a B-frame."""
+        """Return how far a frame has moved since the last one that is not a B-frame; None for a B-frame."""
         picture = frame.picture
         if picture.pict_type in _BETWEEN:
             return None
@@ -109,7 +109,7 @@ class VectorMotion:
 
 
 def mean_motion(moves: Sequence[Move | None]) -> float | None:
-    """Return the motion of a clip in diagonals per second; None where nobody looked for any.
+    """Return the motion of a clip in diagonals per second; None where it was not measured.
 
     Args:
         moves: Of its frames. The first is left out: it has moved against a frame of another clip.

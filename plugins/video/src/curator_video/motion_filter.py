@@ -44,21 +44,21 @@ class MotionFilter(Filter):
     Args:
         min_motion: Less is dropped as ``static``.
         max_motion: More is dropped as ``too_much_motion``; None for no limit.
-        max_frames: Look at no more than so many frames of a clip, from its beginning.
-        motion_field: Column with the motion of clips, measured before (``video.split_scenes: {motion_column: …}``);
+        max_frames: Maximum number of frames of a clip to measure, from its beginning.
+        motion_column: Column with the motion of clips, measured before (``video.split_scenes: {motion_column: …}``);
             those for which it is null are measured here.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
     min_motion: float = 0.01
     max_motion: float | None = None
     max_frames: int = 250
-    motion_field: str | None = None
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    motion_column: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
     allowed_locations: list[str] | None = None
 
@@ -71,7 +71,7 @@ class MotionFilter(Filter):
             raise ConfigError(f"{self.name}: max_frames must be at least 2, got {self.max_frames}")
 
     def inputs(self) -> Columns:
-        return [self.uri_field, *(each for each in (self.bytes_field, self.motion_field) if each is not None)]
+        return [self.uri_column, *(each for each in (self.bytes_column, self.motion_column) if each is not None)]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         quieten_ffmpeg()
@@ -90,13 +90,13 @@ class MotionFilter(Filter):
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     def _outcomes(self, batch: TableBatch) -> list[float | DataError | None]:
         """Return the motion of every row: as it was measured before, else as it is measured now."""
-        if self.motion_field is None:
+        if self.motion_column is None:
             return for_each_clip(batch, self._source, self._measure)
-        known = batch.series(self.motion_field).cast(pl.Float64)
+        known = batch.series(self.motion_column).cast(pl.Float64)
         missing = batch.with_data(batch.data.filter(known.is_null().to_arrow()))
         measured = iter(for_each_clip(missing, self._source, self._measure))
         return [next(measured) if each is None else each for each in known.to_list()]

@@ -101,11 +101,11 @@ class OpenVideo:
 
 @contextmanager
 def open_video(clip: Clip, limits: VideoLimits, *, threads: int = 1) -> Iterator[OpenVideo]:
-    """Open the file of a clip, and close it whatever happens; errors of FFmpeg come out as errors of the data.
+    """Open the file of a clip, and always close it; raise errors of FFmpeg as errors of the data.
 
     Args:
-        clip: What to open.
-        limits: What to refuse, and when to give up.
+        clip: The clip to open.
+        limits: Limits on size and time.
         threads: Threads that decode.
 
     Raises:

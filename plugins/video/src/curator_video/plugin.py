@@ -1,4 +1,4 @@
-"""What curator-video offers, declared without importing any of it."""
+"""Declare the stages and task types of curator-video without importing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add what a video file says about itself as columns."""
+"""Add the declared properties of video files as columns."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     A file that cannot be opened is quarantined; a row without a path gets nulls.
 
     Args:
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
         verify: How closely to look: decode the first frame, read all packets, or decode all frames.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
     """
 
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     verify: Verify = "first_frame"
     limits: VideoLimits = field(default=VideoLimits())
 
@@ -56,7 +56,7 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def outputs(self) -> Columns:
         return [*VIDEO_COLUMNS, *CLIP_COLUMNS]
@@ -66,12 +66,12 @@ class Probe(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         probe = partial(probe_video, limits=self.limits, verify=self.verify)
-        outcomes = for_each_clip(task, VideoSource(self.uri_field, self.bytes_field), probe)
+        outcomes = for_each_clip(task, VideoSource(self.uri_column, self.bytes_column), probe)
         batch, infos = keep_readable(task, outcomes, error_type=UNREADABLE)
         if task.num_rows and not infos:
             return None
         batch = add_attributes(batch, infos, VIDEO_COLUMNS)
-        uris = batch.text(self.uri_field).to_list()
+        uris = batch.text(self.uri_column).to_list()
         ends = [None if info is None else info.duration_s for info in infos]
         columns = {
             ID_COLUMN: [

@@ -1,4 +1,4 @@
-"""List video files and find out what they hold."""
+"""List video files and read their properties."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     """Make a row of every video file: ``uri``, ``key``, ``size_bytes``, ``width``, ``height``, ``fps``, ….
 
     Files stay where they are; later stages open them by their uri. ``start_s`` and ``end_s`` say which part of the file
-    a row is: all of it, until a stage splits it. ``key`` is its path below the folder that was asked for, without its
-    extension, and unique. A file that is no video is quarantined.
+    a row is: all of it, until a stage splits it. ``key`` is its path below the given folder, without its
+    extension, and unique. A file that is not a video is quarantined.
 
     >>> [stage.name for stage in Read("talks").decompose()]
     ['video.read.files', 'video.read.rows', 'video.read']
@@ -40,13 +40,13 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     Args:
         paths: Local files, folders or globs. In folders, files with the extension of a common video format are taken.
         block_bytes: Bytes of files in a unit of work.
-        limit_files: Take only the first so many files.
+        limit_files: Read only this number of files, the first ones.
         follow_links: Follow links that lead out of their folder; otherwise such files are quarantined.
         extensions: Extensions looked for in folders, in place of the usual ones; files with others are counted.
-        with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_field``.
+        with_bytes: Also read the content, into the column ``bytes``, for stages that take ``bytes_column``.
         verify: How closely to look at a file: decode its first frame (``first_frame``), read all of it (``packets``:
             finds truncated files), or decode all of it (``frames``).
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
     """
 
     paths: str | list[str]
@@ -71,7 +71,7 @@ class Read(CompositeStage[EmptyTask, VideoBatch]):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the stages that list the files, make rows of them, and look into them."""
         files, rows = _ReadFiles(**self.values_for(_ReadFiles)).with_(name=self.name).decompose()
-        probe = Probe(bytes_field="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
+        probe = Probe(bytes_column="bytes" if self.with_bytes else None, verify=self.verify, limits=self.limits)
         return [files, rows.with_(name=f"{self.name}.rows"), probe.with_(name=self.name)]
 
     def outputs(self) -> Columns:

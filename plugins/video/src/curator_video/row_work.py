@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def for_each_clip(batch: TableBatch, source: VideoSource, work: Callable[[Clip], T]) -> list[T | DataError | None]:
-    """Return what ``work`` makes of each row's clip, or the error; None for a row that names no file."""
+    """Return the result of ``work`` for each row's clip, or the error; None for a row that names no file."""
     return [_attempt(clip, work) for clip in clips_of(batch, source)]
 
 

@@ -43,12 +43,12 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         layout: ``list``: a list of pictures per clip; ``rows``: a row per picture.
         max_side: Frames with a longer side are scaled down to it; None to keep their size.
         quality: Of the JPEG, 1 to 100.
-        max_frames: Most frames of one clip.
+        max_frames: Maximum number of frames of one clip.
         column: Where the pictures go: ``frames`` or ``bytes``, where None.
         times_column: Where their times go: ``frame_times_s`` or ``frame_time_s``, where None.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -60,8 +60,8 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
     max_frames: int = 1000
     column: str | None = None
     times_column: str | None = None
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
     allowed_locations: list[str] | None = None
 
@@ -79,7 +79,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
             raise ConfigError(f"{self.name}: quality must be 1 to 100, max_frames and max_side at least 1")
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def outputs(self) -> Columns:
         names = ["key", "extension"] if self.layout == "rows" else []
@@ -111,10 +111,10 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
         return batch.with_column("extension", pa.array(["jpg"] * len(flat), pa.string()))
 
     def _key_stems(self, batch: VideoBatch) -> list[str | None]:
-        """Return what the keys of a clip's frames begin with: the key or the path of its row, and where it begins."""
+        """Return the prefix of the keys of a clip's frames: the key or the path of its row, and its start."""
         rows = batch.num_rows
         starts_s = batch.data["start_s"].to_pylist() if "start_s" in batch.columns else [None] * rows
-        names = keys_of_rows(batch, uri_field=self.uri_field)
+        names = keys_of_rows(batch, uri_column=self.uri_column)
         return [
             None if name is None else f"{name}-{round(1000 * (start_s or 0.0)):09}"
             for name, start_s in zip(names, starts_s, strict=True)
@@ -122,7 +122,7 @@ class SampleFrames(ProcessingStage[VideoBatch, VideoBatch]):
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     @property
     def _picture_column(self) -> str:

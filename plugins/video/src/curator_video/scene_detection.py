@@ -37,7 +37,7 @@ def make_detector(kind: Detector, threshold: float | None, min_frames: int) -> A
     Args:
         kind: ``adaptive`` (change of content against its neighbourhood), ``content`` (change of content) or
             ``threshold`` (fades through black).
-        threshold: What a frame must exceed to begin a scene; None for PySceneDetect's own value.
+        threshold: Score that a frame must exceed to begin a scene; None for PySceneDetect's default.
         min_frames: Shortest scene.
     """
     from scenedetect import AdaptiveDetector, ContentDetector, ThresholdDetector
@@ -53,10 +53,10 @@ class SceneSettings:
 
     Args:
         kind: Name of the detector.
-        threshold: What a frame must exceed to begin a scene; None for PySceneDetect's own value.
+        threshold: Score that a frame must exceed to begin a scene; None for PySceneDetect's default.
         min_scene_s: Shortest scene.
-        width: Most pixels in a row of the frames that the detector sees.
-        motion_frames: Measure the motion in so many frames of each scene, too, on the way; None not to.
+        width: Maximum number of pixels in a row of the frames that the detector sees.
+        motion_frames: Number of frames of each scene in which motion is measured, too; None for none.
     """
 
     kind: Detector = "adaptive"

@@ -45,7 +45,7 @@ def fixed_spans(
         end_s: Where to end.
         length_s: Length of a span.
         stride_s: From the beginning of one to that of the next.
-        min_rest_s: What is left at the end and shorter than this is no span of its own.
+        min_rest_s: A shorter rest at the end gets no span of its own.
         keep_rest: Whether it is then joined to the span before it; else it is left out.
     """
     spans: list[Span] = []

@@ -37,12 +37,12 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     Args:
         length_s: Length of a clip.
         stride_s: From the beginning of a clip to that of the next; ``length_s``, where None.
-        min_rest_s: What is left at the end and shorter than this is no clip of its own.
-        rest: What becomes of it: joined to the clip before it (``join``), or left out and counted (``drop``).
-        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        min_rest_s: A shorter rest at the end gets no clip of its own.
+        rest: ``join`` adds such a rest to the clip before it, ``drop`` leaves it out and counts it.
+        task_s: Seconds of clips per output task, so that several workers share a long video.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -51,8 +51,8 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
     min_rest_s: float = 2.0
     rest: Literal["join", "drop"] = "join"
     task_s: float = TASK_S
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
     allowed_locations: list[str] | None = None
 
@@ -70,7 +70,7 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
             )
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def outputs(self) -> Columns:
         return list(SPLIT_COLUMNS)
@@ -86,12 +86,12 @@ class SplitFixed(ProcessingStage[VideoBatch, VideoBatch]):
             if each is not None and not each:
                 report().drop("too_short")
         spans = self._with_frames(batch, spans)
-        clips = fan_out(batch, spans, self.uri_field)
+        clips = fan_out(batch, spans, self.uri_column)
         return in_tasks(clips, self.task_s) if clips.num_rows or not task.num_rows else None
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     def _cut(self, clip: Clip) -> list[Span]:
         end_s = clip.end_s

@@ -37,16 +37,16 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     Args:
         detector: ``adaptive`` compares the change of each frame with that of its neighbours, which camera movement
             does not trigger; ``content`` with a fixed threshold; ``threshold`` finds fades through black.
-        threshold: What must be exceeded; None for PySceneDetect's value (3.0, 27.0 and 12.0).
-        min_scene_s: Shortest scene; what would be shorter is joined to its neighbour.
-        width: Most pixels in a row of the frames that the detector sees.
+        threshold: Score that begins a scene; None for PySceneDetect's defaults (3.0, 27.0 and 12.0).
+        min_scene_s: Minimum length of a scene; a shorter one is joined to its neighbour.
+        width: Maximum number of pixels in a row of the frames that the detector sees.
         motion_column: Measure how much moves in each scene on the way, into this column, so that
-            ``video.motion_filter`` with this column as ``motion_field`` need not decode the clips again.
-        motion_frames: Measure it in no more than so many frames of a scene.
-        task_s: Clips go on in tasks of about so many seconds, so that several workers share a long video.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+            ``video.motion_filter`` with this column as ``motion_column`` need not decode the clips again.
+        motion_frames: Maximum number of frames of a scene in which motion is measured.
+        task_s: Seconds of clips per output task, so that several workers share a long video.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -57,8 +57,8 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
     motion_column: str | None = None
     motion_frames: int = 250
     task_s: float = TASK_S
-    uri_field: str = "uri"
-    bytes_field: str | None = None
+    uri_column: str = "uri"
+    bytes_column: str | None = None
     limits: VideoLimits = field(default=VideoLimits())
     allowed_locations: list[str] | None = None
 
@@ -76,13 +76,13 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
             )
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def outputs(self) -> Columns:
         return [*SPLIT_COLUMNS, *([] if self.motion_column is None else [self.motion_column])]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
-        """Load PySceneDetect, so that a missing package is found out at once."""
+        """Load PySceneDetect, so that a missing package is reported at once."""
         quieten_ffmpeg()
         make_detector(self.detector, self.threshold, 1)
 
@@ -90,7 +90,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
         """Return one row per scene."""
         outcomes = for_each_clip(task, self._source, self._cut)
         batch, spans = keep_readable(task, outcomes, error_type=UNREADABLE)
-        clips = fan_out(batch, spans, self.uri_field)
+        clips = fan_out(batch, spans, self.uri_column)
         if self.motion_column is not None:
             motion = [value for each in spans for value in ([None] if each is None else [span.motion for span in each])]
             clips = clips.with_column(self.motion_column, pa.array(motion, pa.float64()))
@@ -98,7 +98,7 @@ class SplitScenes(ProcessingStage[VideoBatch, VideoBatch]):
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     def _cut(self, clip: Clip) -> list[Span]:
         with open_video(clip, self.limits, threads=max(1, int(self.resources.cpus))) as video:

@@ -1,4 +1,4 @@
-"""Ask a video file what it holds, and look as closely as wanted whether that is true."""
+"""Read the properties of a video file, and verify them as closely as requested."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["EXTENSIONS", "Verify", "VideoInfo", "expected_end_s", "measured_end_
 EXTENSIONS = (
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".ogv", ".wmv", ".3gp",
 )  # fmt: skip
-"""What files in a folder are taken for videos."""
+"""Extensions of video files in folders."""
 
 Verify = Literal["first_frame", "packets", "frames"]
 """How closely a file is looked at: its first frame is decoded; every packet is read; every frame is decoded."""
@@ -35,7 +35,7 @@ Verify = Literal["first_frame", "packets", "frames"]
 
 @dataclass(frozen=True)
 class VideoInfo:
-    """What a video file says about itself; None where it does not say.
+    """The declared properties of a video file; None where they are missing.
 
     Args:
         width: Pixels in a row of the picture as it is shown: upright, with square pixels.
@@ -59,15 +59,15 @@ class VideoInfo:
 
 
 def probe_video(clip: Clip, limits: VideoLimits | None = None, *, verify: Verify = "first_frame") -> VideoInfo:
-    """Return what a video says about itself.
+    """Return the declared properties of a video.
 
     Args:
         clip: The file.
-        limits: What to refuse, and when to give up.
+        limits: Limits on size and time.
         verify: How closely to look. All but ``first_frame`` also count the frames and measure the duration.
 
     Raises:
-        DataError: The file cannot be opened as a video, holds none, or is not what it says.
+        DataError: The file cannot be opened as a video, holds none, or differs from its declared properties.
     """
     limits = limits or VideoLimits()
     with open_video(clip, limits) as video:

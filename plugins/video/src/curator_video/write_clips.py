@@ -1,4 +1,4 @@
-"""Write clips to files of their own, with a manifest of what is known about them."""
+"""Write each clip to a file, with a manifest of their columns."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class WriteClips(FileWriter):
         crf: Their quality: lower is better and larger; 0 to 63.
         manifest: Format of the manifest.
         keep_provenance: Also list ``_source`` and ``_row`` there.
-        uri_field: Column with the paths of local files.
-        bytes_field: Column with their content, to be used instead of opening them.
-        limits: What to refuse, and when to give up.
+        uri_column: Column with the paths of local files.
+        bytes_column: Column with their content, to be used instead of opening them.
+        limits: Limits on size and time.
         allowed_locations: Folders whose files rows may name, beside the place they were read from.
     """
 
@@ -84,8 +84,8 @@ class WriteClips(FileWriter):
     crf: int = field(default=32, kw_only=True)
     manifest: Literal["jsonl", "parquet"] = field(default="jsonl", kw_only=True)
     keep_provenance: bool = field(default=False, kw_only=True)
-    uri_field: str = field(default="uri", kw_only=True)
-    bytes_field: str | None = field(default=None, kw_only=True)
+    uri_column: str = field(default="uri", kw_only=True)
+    bytes_column: str | None = field(default=None, kw_only=True)
     limits: VideoLimits = field(default=VideoLimits(), kw_only=True)
     allowed_locations: list[str] | None = field(default=None, kw_only=True)
 
@@ -98,7 +98,7 @@ class WriteClips(FileWriter):
             raise ConfigError(f"{self.name}: crf must be 0 to 63, got {self.crf}")
 
     def inputs(self) -> Columns:
-        return [self.uri_field] if self.bytes_field is None else [self.uri_field, self.bytes_field]
+        return [self.uri_column] if self.bytes_column is None else [self.uri_column, self.bytes_column]
 
     def setup(self, worker: WorkerInfo) -> None:
         """Create the folder and quieten the encoders."""
@@ -123,7 +123,7 @@ class WriteClips(FileWriter):
 
     @property
     def _source(self) -> VideoSource:
-        return VideoSource(self.uri_field, self.bytes_field, self.allowed_locations)
+        return VideoSource(self.uri_column, self.bytes_column, self.allowed_locations)
 
     def _write(self, task_id: str, clip: Clip) -> _Written:
         """Write one clip."""

@@ -48,6 +48,21 @@ def test_whatever_else_differs_is_told(before, now):
     assert len(differences(before, now)) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ({"params": {"share": 0.5}}, {"params": {"fraction": 0.5}}),
+        ({"params": {"text_field": "body", "max_lines": 2}}, {"params": {"text_column": "body", "max_lines": 2}}),
+        ({"params": {"max_short_lines": 0.5}}, {"params": {"max_short_line_fraction": 0.5}}),
+        ({"class": "CountTokens"}, {"class": "AddTokenCount"}),
+    ],
+)
+def test_a_new_name_makes_a_difference_only_in_stages_of_others(before, now):
+    code = "curator-text 0.1.0"
+    assert differences(stage(code=code, **before), stage(code=code, **now)) == []
+    assert differences(stage(**before), stage(**now))
+
+
 @pytest.mark.parametrize(("value", "lines"), [(None, 0), (False, 0), (0, 1), ("gz", 1)])
 def test_a_parameter_that_is_gone_makes_a_difference_only_if_it_was_given(value, lines):
     assert len(differences(stage(params={"compression": value}), stage(params={}))) == lines

@@ -140,7 +140,7 @@ def test_another_version_of_the_code_is_refused_by_name_and_redone_when_asked_fo
 def test_a_task_in_the_quarantine_of_an_old_version_is_retried(old_run):
     old_run("finished")
     plan = Path("run/plan.yaml")
-    plan.write_text(plan.read_text().replace("min_words: 2", "min_words: 1\n    text_field: id"))
+    plan.write_text(plan.read_text().replace("min_words: 2", "min_words: 1\n    text_column: id"))
     result = retry_quarantined("run", choose=lambda record: record.stage == "text.word_count")
     assert result.is_complete
     (output,) = result.outputs

@@ -32,13 +32,13 @@ def age(path):
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(share=st.floats(0, 1), threads=st.integers(1, 2))
-def test_from_any_beginning_of_its_ledger_a_run_ends_the_same(corpus, share, threads):
+@given(fraction=st.floats(0, 1), threads=st.integers(1, 2))
+def test_from_any_beginning_of_its_ledger_a_run_ends_the_same(corpus, fraction, threads):
     if not corpus.ledger.exists():
         corpus.expected = corpus.reference()
         corpus.run()
     data = corpus.ledger.read_bytes()
-    corpus.ledger.write_bytes(data[: int(share * len(data))])
+    corpus.ledger.write_bytes(data[: int(fraction * len(data))])
     before = read_ledger(corpus.ledger)
     for path in corpus.output.iterdir():
         if before is None or path.name.split("-")[1].split(".")[0] not in before.done:
@@ -394,7 +394,7 @@ version: 1
 name: tagged
 stages:
   - table.read_jsonl: {paths: "${IN}"}
-  - table.add_id: {id_prefix: "${TAG}", id_field: label}
+  - table.add_id: {id_prefix: "${TAG}", id_column: label}
   - table.write_jsonl: {path: "${OUT}"}
 """
 

@@ -14,6 +14,7 @@ from curator_core.pipelines.quarantine_retry import retry_quarantined
 from curator_core.registry import default_registry
 from curator_core.run.ledger.former_names import as_named_today
 from curator_core.run.ledger.identity import differences, plan_identity
+from curator_core.values.errors import ConfigError
 
 RUN = Path(__file__).parent / "run_with_core_stages"
 MODIFIED_NS = 1_767_225_600 * 10**9
@@ -79,9 +80,10 @@ def test_its_quarantine_is_listed_and_retried_by_either_name(left_by, capsys):
         assert main(["quarantine", "ls", "run", "--stage", stage, "--json"]) == 0
         assert len(json.loads(capsys.readouterr().out)["records"]) == 1
     plan = Path("run/plan.yaml")
-    plan.write_text(
-        plan.read_text().replace("CAST(year AS INTEGER) >= 1990", "year = 'n/a'").replace("share: 0.9", "share: 1")
-    )
+    with pytest.raises(ConfigError, match=r"plan\.yaml:11: .*share: unknown parameter, did you mean 'fraction'"):
+        retry_quarantined("run")
+    today = plan.read_text().replace("share: 0.9", "fraction: 1").replace("id_field", "id_column")
+    plan.write_text(today.replace("CAST(year AS INTEGER) >= 1990", "year = 'n/a'"))
     result = retry_quarantined("run", choose=lambda record: record.stage == "table.where")
     assert result.is_complete
     (output,) = result.outputs
@@ -91,9 +93,9 @@ def test_its_quarantine_is_listed_and_retried_by_either_name(left_by, capsys):
 def test_a_changed_parameter_is_still_told_by_the_name_of_today(left_by):
     left_by("killed")
     old = json.loads(Path("run/ledger.jsonl").read_text().splitlines()[0])["identity"]
-    text = (RUN / "pipeline.yaml").read_text().replace("share: 0.9", "share: 0.8")
+    text = (RUN / "pipeline.yaml").read_text().replace("fraction: 0.9", "fraction: 0.8")
     assert differences(old, plan_identity(Pipeline.from_yaml(text).build()), default_registry().canonical_name) == [
-        "stage 'table.sample': share 0.9 → 0.8"
+        "stage 'table.sample': fraction 0.9 → 0.8"
     ]
 
 

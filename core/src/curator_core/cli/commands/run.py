@@ -77,8 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-failed-fraction",
         type=float,
-        metavar="SHARE",
-        help="end the run when more than this share of a stage's rows fails, such as 0.05",
+        metavar="FRACTION",
+        help="end the run when more than this fraction of a stage's rows fails, such as 0.05",
     )
     parser.add_argument(
         "--no-quarantine-payload",

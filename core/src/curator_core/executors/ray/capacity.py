@@ -95,10 +95,10 @@ def worker_slots(
     wanted = max(wanted, stage.min_workers or 1)
     if stage.max_workers is not None:
         wanted = min(wanted, stage.max_workers)
-    least = fixed or stage.min_workers or 1
-    if least > len(slots):
+    min_workers = fixed or stage.min_workers or 1
+    if min_workers > len(slots):
         raise PipelineError(
-            f"stage {stage.name!r} asks for {least} workers of {stage.resources.describe()}, "
+            f"stage {stage.name!r} asks for {min_workers} workers of {stage.resources.describe()}, "
             f"but the cluster has room for {len(slots)}",
             fix="ask for fewer workers or smaller ones",
         )

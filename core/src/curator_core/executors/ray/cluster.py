@@ -70,9 +70,9 @@ def connect(
     A Ray that this process is already connected to is used as it is and left running. Otherwise the cluster at
     ``address`` (or ``RAY_ADDRESS``) is joined, or a Ray of our own is started: on the loopback interface only, for
     those who have the token in this user's home (unless ``RAY_AUTH_MODE`` says otherwise), without a dashboard, with
-    the share of memory for its object store that Ray takes by default, and with files that only this user can open and
-    that are removed in the end. Its workers import modules from this process's
-    ``sys.path`` only, which Ray's own default is not. The last block to end shuts down what the first one started.
+    the fraction of memory for its object store that Ray takes by default, and with files that only this user can open
+    and that are removed in the end. Its workers import modules from this process's ``sys.path`` only, which Ray's own
+    default is not. The last block to end shuts down what the first one started.
 
     Args:
         address: ``host:port`` of a cluster's head, ``auto`` for a cluster that runs on this machine.

@@ -43,7 +43,7 @@ class StreamingExecutor(Executor):
         on_error: What happens to a task that keeps failing: ``quarantine``, ``raise`` or ``skip``.
         ignore_head_node: Run no workers on the cluster's head.
         max_attempts: How often a failing call is tried.
-        max_failed_fraction: Share of a stage's rows that may fail before the run is ended with an error; any, where
+        max_failed_fraction: Fraction of a stage's rows that may fail before the run is ended with an error; any, where
             None.
         quarantine_payload: Keep the rows and tasks in quarantine, to look at and to retry.
         fuse: Run neighbouring stages that fit together in one call; each in workers of its own if not.

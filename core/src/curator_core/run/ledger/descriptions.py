@@ -18,8 +18,8 @@ __all__ = ["CONFIDENTIAL", "as_json", "content_hash", "describe_files", "describ
 CONFIDENTIAL = "holds a secret, which is not for the disk"
 """Why an output is not described that could be."""
 _NOT_PLAIN = "is neither a file nor a small plain value"
-_MOST_CHARS = 1 << 16
-_MOST_PARTS = 1_000
+_MAX_CHARS = 1 << 16
+_MAX_PARTS = 1_000
 
 
 def describe_files(task: Task[Any]) -> list[dict[str, Any]] | None:
@@ -89,7 +89,7 @@ def as_json(value: Any) -> str | None:
         return None
     try:
         text = json.dumps(value)
-        is_same = len(text) <= _MOST_CHARS and bool(json.loads(text) == value)
+        is_same = len(text) <= _MAX_CHARS and bool(json.loads(text) == value)
     except (TypeError, ValueError, RecursionError):
         return None
     return text if is_same else None
@@ -100,8 +100,8 @@ def _is_small(value: Any, depth: int) -> bool:
     if value is None or isinstance(value, (bool, int, float)):
         return True
     if isinstance(value, str):
-        return len(value) <= _MOST_CHARS
-    if not isinstance(value, (list, dict)) or len(value) > _MOST_PARTS or depth == 0:
+        return len(value) <= _MAX_CHARS
+    if not isinstance(value, (list, dict)) or len(value) > _MAX_PARTS or depth == 0:
         return False
     parts = value if isinstance(value, list) else value.values()
     return all(_is_small(each, depth - 1) for each in parts)

@@ -1,4 +1,4 @@
-"""What runs of before called otherwise: stages, and parameters that went to another class when code moved.
+"""What runs of before called otherwise: stages, parameters, and parameters that went to another class with their code.
 
 A run made before is resumed only if nothing about it has changed. A name is nothing about it.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from curator_core.files.limits import Limits
+from curator_core.parameters.former_names import name_today
 from curator_core.registry.plugin_info import CORE, official_distribution
 from curator_core.registry.refusals import KNOWN_PLUGINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["as_named_today", "as_one_reader", "is_same_release"]
+__all__ = ["as_named_today", "as_one_reader", "is_same_release", "with_parameters_of_today"]
 
 _READING_HALVES = (
     "ReadFiles", "ReadHeld", "ReadHfPieces", "ReadSamples", "ReadTable", "ReadTextPieces", "ReadWarcPieces",
@@ -22,6 +23,7 @@ _READING_HALVES = (
 _LISTINGS = ("ListFiles", "ListTars")
 _OF_TABLES = ("format", "columns", "schema", "max_columns")
 """Parameters that all listings had before those of tables became a class of their own."""
+_CLASSES = {"CountTokens": "AddTokenCount"}
 
 
 def as_named_today(stage: Mapping[str, Any], canonical_name: Callable[[str], str]) -> dict[str, Any]:
@@ -31,6 +33,8 @@ def as_named_today(stage: Mapping[str, Any], canonical_name: Callable[[str], str
     {'name': 'table.where', 'class': 'Where'}
     """
     renamed = {**stage, "name": canonical_name(stage["name"])}
+    if _is_ours(stage.get("code")) and _class_of(stage) in _CLASSES:
+        return {**renamed, "class": _CLASSES[_class_of(stage)]}
     params = stage.get("params", {})
     if _class_of(stage) not in _LISTINGS or "format" not in params or not _is_ours(stage.get("code")):
         return renamed
@@ -57,6 +61,20 @@ def as_one_reader(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, A
     known = {**caps, **(params.get("tar_limits") or {}), **(params.get("files") or {}), **own}
     today = {name: known.get(name, value) for name, value in new.get("params", {}).items()}
     return {**old, "class": new.get("class"), "params": today}
+
+
+def with_parameters_of_today(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the identity of a stage of ours with the names that its parameters have in the stage of today.
+
+    >>> old = {"code": "curator-table 0.1.0", "params": {"share": 0.9, "seed": 0}}
+    >>> with_parameters_of_today(old, {"params": {"fraction": 0.9, "seed": 0}})["params"]
+    {'fraction': 0.9, 'seed': 0}
+    """
+    params = old.get("params", {})
+    if not _is_ours(old.get("code")):
+        return dict(old)
+    known = new.get("params", {})
+    return {**old, "params": {name_today(name, known): value for name, value in params.items()}}
 
 
 def is_same_release(old: object, new: object) -> bool:

@@ -10,7 +10,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from curator_core.parameters.references import identity_of_values
-from curator_core.run.ledger.former_names import as_named_today, as_one_reader, is_same_release
+from curator_core.run.ledger.former_names import (
+    as_named_today,
+    as_one_reader,
+    is_same_release,
+    with_parameters_of_today,
+)
 from curator_core.values.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -65,7 +70,7 @@ def differences(
         if name not in old:
             lines.append(f"stage {name!r} is new")
         else:
-            lines += _stage_differences(name, as_one_reader(old[name], stage), stage)
+            lines += _stage_differences(name, with_parameters_of_today(as_one_reader(old[name], stage), stage), stage)
     if not lines and list(old) != list(new):
         lines.append(f"the stages have another order: {', '.join(old)} → {', '.join(new)}")
     return lines

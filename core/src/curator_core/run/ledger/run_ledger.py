@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["RunLedger", "SourceReport", "StageProgress"]
 
 _log = logging.getLogger(__name__)
-_SYNC_SHARE = 0.1
-"""Largest share of the time to wait for the disk; sources that are done meanwhile are written together."""
+_SYNC_FRACTION = 0.1
+"""Largest fraction of the time to wait for the disk; sources that are done meanwhile are written together."""
 
 
 @dataclass
@@ -203,7 +203,7 @@ class RunLedger:
             return
         self._recorded += len(outputs)
         self._pending.append({"done": source, "outputs": described, "stats": counts})
-        if time.monotonic() - self._synced_s >= self._sync_cost_s / _SYNC_SHARE:
+        if time.monotonic() - self._synced_s >= self._sync_cost_s / _SYNC_FRACTION:
             self.commit()
 
     def _leave_out(self, source: str, reasons: set[str]) -> None:

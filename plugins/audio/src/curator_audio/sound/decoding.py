@@ -1,4 +1,4 @@
-"""Decode recordings, in blocks, so that what a file claims never decides how much memory is taken."""
+"""Decode recordings in blocks, so that memory never depends on the length that a file declares."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Span:
         """Refuse a span that is not inside a recording, but for a tenth of a second: manifests have rounded numbers.
 
         Raises:
-            DataError: Says what is asked for and what there is.
+            DataError: The span is not inside the recording.
         """
         end = duration_s if self.end_s is None else self.end_s
         if not 0 <= self.start_s <= end <= duration_s + _TOLERANCE_S:
@@ -85,8 +85,8 @@ def open_sound(file: BinaryIO, limits: AudioLimits, *, span: Span | None = None)
     """Open a recording, checked against the limits; a whole one also for being whole.
 
     Raises:
-        DataError: It is not audio of a known format, is damaged, or claims to be beyond a limit; also raised for what
-            goes wrong inside the block.
+        DataError: It is not audio of a known format, is damaged, or declares more than a limit allows; also raised for
+            errors inside the block.
     """
     with opened(file) as sound:
         start, end = (span or Span()).frames(sound)
@@ -100,14 +100,14 @@ def open_sound(file: BinaryIO, limits: AudioLimits, *, span: Span | None = None)
 def blocks_of(sound: Sound, limits: AudioLimits, *, span: Span | None = None) -> Iterator[Samples]:
     """Yield the samples of an open recording, (frames, channels) from -1 to 1, a few megabytes at a time.
 
-    What is read is what there is, whatever the file says of its length. Samples of float formats beyond that range are
-    clipped.
+    Decoding reads the actual samples, independent of the declared length. Samples of float formats beyond that range
+    are clipped.
 
     Raises:
-        DataError: The recording is shorter than it says, longer than the limit, or holds what is not a number.
+        DataError: The recording is shorter than declared, longer than the limit, or holds values that are not numbers.
     """
     start, end = (span or Span()).frames(sound)
-    most = math.ceil(limits.max_duration_s * sound.samplerate)
+    max_frames = math.ceil(limits.max_duration_s * sound.samplerate)
     step = max(1, _BLOCK_SAMPLES // sound.channels)
     done = 0
     if span is not None:
@@ -116,7 +116,7 @@ def blocks_of(sound: Sound, limits: AudioLimits, *, span: Span | None = None) ->
         wanted = step if end is None else min(step, end - start - done)
         block = sound.read(wanted)
         done += len(block)
-        if done > most:
+        if done > max_frames:
             limits.check(frames=done, rate=sound.samplerate, channels=sound.channels)
         if not np.isfinite(block.sum(dtype=np.float64)):
             raise DataError("the recording holds samples that are not numbers (NaN or infinite)")
@@ -203,7 +203,7 @@ def resampled(blocks: Iterator[Samples], rate: int, new_rate: int) -> Iterator[S
     if first is None:
         return
     second = next(blocks, None)
-    if second is None:  # most recordings are one block, for which the stream would only be dearer
+    if second is None:  # most recordings are one block, for which a stream would only cost more
         yield soxr.resample(first, rate, new_rate)
         return
     stream = soxr.ResampleStream(rate, new_rate, 1 if first.ndim == 1 else first.shape[1], dtype="float32")

@@ -31,10 +31,10 @@ __all__ = ["open_ffmpeg"]
 
 _MAX_STREAMS: Final = 64
 _PREROLL_S: Final = 1.0
-"""Decoding begins so much before a part of a recording: most codecs, AMR above all, build on the sound before."""
+"""Seconds decoded before a part of a recording: most codecs, AMR above all, depend on the sound before."""
 _OPUS_SAMPLES: Final = 120
-"""What the samples in a packet of Opus are a multiple of: 2.5 ms."""
-_MOST_MULTIPLES: Final = {"opus": 48, "aac": 2, "mp3": 1}
+"""The number of samples in a packet of Opus is a multiple of this: 2.5 ms."""
+_MAX_MULTIPLES: Final = {"opus": 48, "aac": 2, "mp3": 1}
 """How many such parts a packet may hold: 120 ms of Opus; AAC has two at the doubled sample rate of HE-AAC."""
 _COUNTING: Final = frozenset({"mp3", "aac", "amr"})
 """Demuxers that make time stamps by counting samples, and find any of them again."""
@@ -47,16 +47,16 @@ _WIDE_BYTES: Final = 3
 
 @contextmanager
 def open_ffmpeg(file: BinaryIO, kind: FileFormat) -> Iterator[_FfmpegSound]:
-    """Open the first sound track of a recording, and close it whatever happens.
+    """Open the first sound track of a recording, and always close it.
 
     FFmpeg gets an open file and the format that its first bytes name, so that it looks for no other and opens none.
 
     Args:
         file: The file.
-        kind: What it is.
+        kind: Its format.
 
     Raises:
-        DataError: It cannot be opened or decoded, or holds no sound; also raised for what goes wrong inside the block.
+        DataError: It cannot be opened or decoded, or holds no sound; also raised for errors inside the block.
     """
     _quieten()
     sound = None
@@ -105,7 +105,7 @@ class _FfmpegSound:
 
     Args:
         file: The file.
-        kind: What it is.
+        kind: Its format.
 
     Raises:
         DataError: It holds no sound, or sound in an unknown codec.
@@ -204,7 +204,7 @@ class _FfmpegSound:
             if self._can_seek and self._zero is not None:
                 break
         if self._can_seek and self._zero is not None:
-            with suppress(av.FFmpegError):  # there is no way to the last packet but through all
+            with suppress(av.FFmpegError):  # the last packet can only be reached through all others
                 self._container.seek(_FAR_AWAY, stream=self._stream, backward=True)
             for placed in self._placed(zero=self._zero, decodes=False):
                 end = max(end, (placed.start or 0) + placed.heard)
@@ -245,7 +245,7 @@ class _FfmpegSound:
             yield start, samples
 
     def _frames(self, placed: _Placed, *, is_lead_in: bool = False) -> list[AudioFrame]:
-        """Decode a packet. One that nobody hears may lack sound before it that it builds on, and fail."""
+        """Decode a packet. One before the wanted sound may fail: earlier packets that it depends on are missing."""
         try:
             return _without_tag(placed.packet).decode() if self._kind.demuxer == "mp3" else placed.packet.decode()
         except av.FFmpegError:
@@ -315,14 +315,14 @@ class _FfmpegSound:
             self._zero = timeline.zero if self._zero is None else self._zero
 
     def _shortened(self, last: _Placed) -> _Placed:
-        """Return the last packet without its padding, where the file gives the exact duration of what is heard."""
+        """Return the last packet without its padding, where the file gives the exact duration of the sound."""
         heard = self._samples_in(last.packet.duration or 0)
         if self._has_exact_times and 0 < heard <= last.count:
             return replace(last, heard=min(last.heard, heard), is_last=True)
         return last
 
     def _quantum(self) -> int | None:
-        """Return what the samples in a packet are a multiple of; None where only decoding tells how many they are."""
+        """Return the number that the samples in a packet are a multiple of; None where only decoding shows it."""
         context = self._stream.codec_context
         if context.codec.canonical_name == "opus":
             return _OPUS_SAMPLES
@@ -331,8 +331,8 @@ class _FfmpegSound:
     def _length(self, packet: Packet[AudioStream], quantum: int) -> int:
         """Return the samples in a packet; its duration may also hold a gap behind it."""
         multiple = (2 * self._samples_in(packet.duration or 0) + quantum) // (2 * quantum)
-        most = _MOST_MULTIPLES.get(self._stream.codec_context.codec.canonical_name)
-        return quantum * (1 if most is not None and multiple > most else max(1, multiple))
+        max_multiple = _MAX_MULTIPLES.get(self._stream.codec_context.codec.canonical_name)
+        return quantum * (1 if max_multiple is not None and multiple > max_multiple else max(1, multiple))
 
     @property
     def _has_exact_times(self) -> bool:

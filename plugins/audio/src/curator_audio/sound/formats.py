@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes: how it should be called, and who can decode it."""
+"""Detect the format of a file by its first bytes: its extension, and the library that decodes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXTENSIONS: Final = (
     *(".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".au", ".caf", ".w64", ".rf64"),
     *(".m4a", ".m4b", ".aac", ".mka", ".webm", ".weba", ".wma", ".amr", ".awb"),
 )
-"""What files in a folder are taken for audio. ``.mp4``, ``.mkv`` and the like are not: most of them are videos."""
+"""Extensions of audio files in folders. ``.mp4``, ``.mkv`` and the like are not among them: most are videos."""
 
 _HEAD_BYTES: Final = 64
 _ID3_BYTES: Final = 10
@@ -57,7 +57,7 @@ _MP3: Final = FileFormat("MP3", "mp3")
 
 
 def file_format(file: BinaryIO) -> FileFormat | None:
-    r"""Return what an open file is, by its content; None where it has no mark that is known here.
+    r"""Return the format of an open file by its content; None where it has no known mark.
 
     >>> import io
     >>> file_format(io.BytesIO(b"\x00\x00\x00\x20ftypM4A \x00\x00"))
@@ -80,7 +80,7 @@ def file_format(file: BinaryIO) -> FileFormat | None:
 
 
 def audio_extension(file: BinaryIO) -> str:
-    """Return the extension for encoded audio; ``mp3`` for what has no mark of its own.
+    """Return the extension for encoded audio; ``mp3`` for formats without a mark.
 
     >>> import io
     >>> audio_extension(io.BytesIO(b"fLaC....")), audio_extension(io.BytesIO(b"ID3...."))
@@ -90,7 +90,7 @@ def audio_extension(file: BinaryIO) -> str:
 
 
 def behind_id3(file: BinaryIO, start: int = 0) -> int:
-    r"""Return where a file goes on behind the ID3 tags at a place, its beginning unless given.
+    r"""Return where the file continues behind the ID3 tags at a place, its beginning unless given.
 
     >>> import io
     >>> behind_id3(io.BytesIO(b"ID3\x04\x00\x00\x00\x00\x00\x05....."))

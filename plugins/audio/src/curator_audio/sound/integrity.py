@@ -40,7 +40,7 @@ def check_whole(file: BinaryIO, kind: str) -> None:
 
 
 def _check_wav(file: BinaryIO) -> None:
-    """Compare the size in front of the samples with what follows."""
+    """Compare the size declared before the samples with the actual size."""
     if file.read(12)[:4] != b"RIFF":
         return
     while True:
@@ -59,7 +59,7 @@ def _check_wav(file: BinaryIO) -> None:
 
 
 def _check_mp4(file: BinaryIO) -> None:
-    """Compare the sizes of the boxes with what there is."""
+    """Compare the sizes of the boxes with the actual size."""
     end = file.seek(0, 2)
     start = 0
     while start < end:
@@ -75,7 +75,7 @@ def _check_mp4(file: BinaryIO) -> None:
 
 
 def _check_matroska(file: BinaryIO) -> None:
-    """Compare the size of the segment, which holds all but the header, with what there is."""
+    """Compare the size of the segment, which holds all but the header, with the actual size."""
     end = file.seek(0, 2)
     start = 0
     while start < end:
@@ -99,7 +99,7 @@ def _ebml_size(header: bytes) -> tuple[int, int | None]:
 
 
 def _check_asf(file: BinaryIO) -> None:
-    """Compare the sizes of the objects with what there is."""
+    """Compare the sizes of the objects with the actual size."""
     end = file.seek(0, 2)
     start = 0
     while start < end:
@@ -112,7 +112,7 @@ def _check_asf(file: BinaryIO) -> None:
 
 
 def _check_adts(file: BinaryIO) -> None:
-    """Walk through the frames of an AAC stream, each of which says how long it is."""
+    """Walk through the frames of an AAC stream, each of which declares its length."""
     end = file.seek(0, 2)
     start = behind_id3(file)
     while start < end:

@@ -1,4 +1,4 @@
-"""What a recording may claim before it is refused: caps against files that are small and decode to days of sound."""
+"""Limits for recordings, against small files that decode to days of sound."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["AudioLimits"]
 
 @dataclass(frozen=True, slots=True)
 class AudioLimits:
-    """Caps on what is decoded. At 16 kHz, an hour of samples takes 230 MB of memory.
+    """Limits for decoded sound. At 16 kHz, an hour of samples takes 230 MB of memory.
 
     >>> AudioLimits(max_duration_s=60).check(frames=16_000, rate=16_000, channels=1)
 
     Args:
         max_duration_s: Longest recording, or part of one, that is decoded.
-        max_channels: Most channels.
-        min_rate: Lowest sample rate.
-        max_rate: Highest sample rate.
+        max_channels: Maximum number of channels.
+        min_rate: Minimum sample rate.
+        max_rate: Maximum sample rate.
     """
 
     max_duration_s: float = 3600.0
@@ -32,7 +32,7 @@ class AudioLimits:
             raise ConfigError(f"max_duration_s must be positive, got {self.max_duration_s}")
 
     def check(self, *, frames: int, rate: int, channels: int) -> None:
-        """Refuse what is beyond a cap.
+        """Refuse a recording that exceeds a limit.
 
         Raises:
             DataError: It is too long, has too many channels, or an impossible sample rate.

@@ -1,4 +1,4 @@
-"""Tell whether an MP3 file says how long it is. Where it does not, libsndfile guesses from the size of a frame."""
+"""Tell whether an MP3 file declares its length. Where it does not, libsndfile guesses from the size of a frame."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HEADER_BYTES: Final = 4
 _OLD_TAG_BYTES: Final = 128
 _FRAMES, _BYTES = 1, 2  # flags of the fields that follow the mark
 _SIDE_BYTES: Final = {(True, True): 17, (True, False): 32, (False, True): 9, (False, False): 17}
-"""What lies between the header of a frame and the mark, by MPEG-1 and mono."""
+"""Bytes between the header of a frame and the mark, by MPEG-1 and mono."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the four bytes before a frame of layer III say of it."""
+    """The fields in the four bytes before a frame of layer III."""
 
     kind: tuple[int, int]
     is_mpeg1: bool
@@ -36,7 +36,7 @@ class _Header:
 def states_length(file: BinaryIO) -> bool:
     """Return whether an MP3 file has a header (``Xing`` or ``Info``) that counts its frames, and ends where it says.
 
-    Behind a file that another one was appended to, frames go on.
+    If another file was appended, frames continue behind the end.
 
     Args:
         file: The file; its position changes.

@@ -1,4 +1,4 @@
-"""Open a recording with the library that reads it to its end: libsndfile, or FFmpeg for what that cannot."""
+"""Open a recording with the library that reads it to its end: libsndfile, or FFmpeg for other formats."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def opened(file: BinaryIO) -> Iterator[Sound]:
     """Open a recording.
 
     Raises:
-        DataError: It is not audio of a known format, or is damaged; also raised for what goes wrong inside the block.
+        DataError: It is not audio of a known format, or is damaged; also raised for errors inside the block.
     """
     kind = file_format(file)
     if kind is None or kind.demuxer is None:
@@ -129,6 +129,6 @@ class _SndfileSound:
         wanted = min(frames, self.frames - self._position)
         block: Samples = self._sound.read(wanted, dtype="float32", always_2d=True)
         self._position += len(block)
-        if len(block) < wanted:  # also where an MP3 file goes on behind a break, with sound of another format
+        if len(block) < wanted:  # also where an MP3 file continues behind a break, with sound of another format
             raise DataError(f"the file is damaged: {self._position:,} samples can be decoded of {self.frames:,}")
         return block

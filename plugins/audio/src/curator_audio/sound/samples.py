@@ -1,7 +1,7 @@
 """The samples of a batch, decoded once for all filters of a step.
 
 The first stage that asks decodes a row; the next ones find its samples as long as they run in the same process on what
-is left of the same batch, and as long as there is room. What does not fit is decoded again.
+is left of the same batch, and as long as there is room. Samples that do not fit are decoded again.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["RETAINED_BYTES", "mono_samples", "streamed_samples"]
 
 RETAINED_BYTES: Final = 256 * 2**20
-"""Most samples that a process keeps for later stages."""
+"""Maximum number of samples that a process keeps for later stages."""
 _STREAMED_BYTES: Final = 64 * 2**20
-"""Most samples that are kept of a recording that is heard in blocks: 17 minutes at 16 kHz."""
+"""Maximum number of samples that are kept of a recording that is heard in blocks: 17 minutes at 16 kHz."""
 
 
 def mono_samples(
@@ -51,7 +51,7 @@ def streamed_samples(
 
 
 class _Row:
-    """What is kept of a row: which sound it is, and its samples while there is room for them."""
+    """The cached state of a row: which sound it is, and its samples while there is room for them."""
 
     __slots__ = ("__weakref__", "origin", "samples")
 
@@ -100,7 +100,7 @@ def _empty_rows(count: int) -> pl.DataFrame:
 
 def _rows(batch: TableBatch, source: AudioSource, rate: int) -> Iterator[tuple[Clip | None, _Row]]:
     clips = source.clips(batch)
-    key = ("audio.samples", rate, source.bytes_field is None, source.limits, source.channel)
+    key = ("audio.samples", rate, source.bytes_column is None, source.limits, source.channel)
     rows = derived(batch.data, source.column, key, lambda: _empty_rows(len(clips)))["row"]
     return zip(clips, rows, strict=True)
 

@@ -26,7 +26,7 @@ DURATION_COLUMN = "duration_s"
 
 
 class BufferFile(pa.BufferReader):  # type: ignore[misc]  # pyarrow has no types
-    """Encoded audio in memory as a file, without a copy. To go beyond its end is no error, as in other files."""
+    """Encoded audio in memory as a file, without a copy. As in other files, seeking beyond its end is allowed."""
 
     def seek(self, position: int, whence: int = 0) -> int:
         size = self.size()
@@ -61,16 +61,16 @@ class AudioSource:
     """Which columns of a batch hold the sound, and how much of it may be decoded.
 
     Args:
-        bytes_field: Column with encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files. Where the batch has the column ``offset_s``, a value in
+        bytes_column: Column with encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files. Where the batch has the column ``offset_s``, a value in
             it makes the row a part of its file, ``duration_s`` long.
-        limits: Caps on what is decoded.
+        limits: Limits for decoded sound.
         allowed_locations: Folders or URL prefixes that rows may name beside the place they were read from.
         channel: Which channel is heard, by stages that hear one.
     """
 
-    bytes_field: str | None
-    uri_field: str
+    bytes_column: str | None
+    uri_column: str
     limits: AudioLimits
     allowed_locations: Sequence[str] | None = None
     channel: Channel = "mean"
@@ -78,7 +78,7 @@ class AudioSource:
     @property
     def column(self) -> str:
         """The column that is read."""
-        return self.bytes_field or self.uri_field
+        return self.bytes_column or self.uri_column
 
     def clips(self, batch: TableBatch) -> list[Clip | None]:
         """Return the sound of each row; None where there is none.
@@ -86,18 +86,18 @@ class AudioSource:
         Raises:
             StageError: There is no such column, or it does not hold bytes (or text, for files).
         """
-        if self.bytes_field is None:
+        if self.bytes_column is None:
             spans = _spans(batch)
-            files = row_files(batch, self.uri_field, self.allowed_locations)
+            files = row_files(batch, self.uri_column, self.allowed_locations)
             return [None if file is None else Clip(file, span) for file, span in zip(files, spans, strict=True)]
-        batch.check_column(self.bytes_field)
-        column = batch.data.column(self.bytes_field)
+        batch.check_column(self.bytes_column)
+        column = batch.data.column(self.bytes_column)
         if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
             if column.null_count == len(column):
                 return [None] * len(column)
             raise StageError(
-                f"column {self.bytes_field!r} holds {column.type}, but encoded audio was expected",
-                fix="name the column with the bytes, or set bytes_field to null to open the files in 'uri'",
+                f"column {self.bytes_column!r} holds {column.type}, but encoded audio was expected",
+                fix="name the column with the bytes, or set bytes_column to null to open the files in 'uri'",
             )
         return [Clip(value.as_buffer()) if value.is_valid else None for value in column]
 

@@ -1,1 +1,1 @@
-"""Speech in recordings: where it is, how good it is, what is said, and whether a transcript is right."""
+"""Speech in recordings: detection, quality, transcription, and checks of transcripts."""

@@ -1,4 +1,4 @@
-"""Add what is said in recordings."""
+"""Transcribe recordings."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ class Asr(ModelStage):
     Args:
         model: Folder with a model of transformers, or an id on the Hugging Face hub.
         backend: ``transformers`` or ``pocketsphinx``.
-        transcript_field: Column for the text.
+        transcript_column: Column for the text.
         language: Language that is spoken (``en``), for models that know several; otherwise they guess.
-        chunk_s: Longest part of a recording that the model hears at once.
-        model_batch_size: Most parts in one call of the model.
-        max_new_tokens: Most tokens that the model writes for a part; its own limit unless given.
+        chunk_s: Maximum seconds of a recording per model input.
+        model_batch_size: Maximum number of parts per call of the model.
+        max_new_tokens: Maximum number of tokens that the model writes for a part; its own limit unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two.
         allow_pickle: Load weights that are not safetensors. Such files can run code.
         trust_remote_code: Run Python code that comes with the model.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     model: str | None = None
     backend: Literal["transformers", "pocketsphinx"] = "transformers"
-    transcript_field: str = "transcript"
+    transcript_column: str = "transcript"
     language: str | None = None
     chunk_s: float = 30.0
     model_batch_size: int = 8
@@ -82,8 +82,8 @@ class Asr(ModelStage):
     allow_pickle: bool = False
     trust_remote_code: bool = False
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -106,7 +106,7 @@ class Asr(ModelStage):
         return [self._source.column]
 
     def outputs(self) -> Columns:
-        return [self.transcript_field]
+        return [self.transcript_column]
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the backend is installed and the model can be one.
@@ -138,7 +138,7 @@ class Asr(ModelStage):
         )
 
     def output_types(self, model: Recogniser) -> dict[str, pa.DataType]:  # noqa: ARG002
-        return {self.transcript_field: pa.string()}
+        return {self.transcript_column: pa.string()}
 
     def prepare(self, model: Recogniser, batch: TableBatch) -> Iterator[Samples | DataError | None]:
         return mono_samples(batch, self._source, rate=model.rate)
@@ -149,4 +149,4 @@ class Asr(ModelStage):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)

@@ -89,7 +89,7 @@ class Dnsmos:
 
 
 def log_mel(samples: Samples) -> NDArray[np.float32]:
-    """Return what the network for P.808 hears: the decibels of 120 mel bands, (frames, bands), shifted and scaled."""
+    """Return the input of the network for P.808: the decibels of 120 mel bands, (frames, bands), shifted and scaled."""
     padded = np.pad(samples, _FRAME // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FRAME)[::_HOP]
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_FRAME) / _FRAME)

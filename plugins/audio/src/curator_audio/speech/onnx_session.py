@@ -20,7 +20,7 @@ def packaged_file(package: str, path: str, *, stage: str, pip: str) -> Path:
         package: Import name of the package.
         path: Path of the file inside it.
         stage: Name of the stage, for messages.
-        pip: What to install.
+        pip: The package to install.
 
     Raises:
         MissingPackageError: The package is not installed.

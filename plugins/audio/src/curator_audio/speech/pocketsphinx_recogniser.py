@@ -47,7 +47,7 @@ class PocketsphinxRecogniser:
         if not len(samples):
             return ""
         decoder = self._decoder
-        decoder.reinit_feat()  # else it adapts to what it hears, and results depend on what came before
+        decoder.reinit_feat()  # else it adapts, and results depend on earlier recordings
         decoder.start_utt()
         decoder.process_raw((samples * _FULL_SCALE).astype("<i2").tobytes(), no_search=False, full_utt=True)
         decoder.end_utt()

@@ -1,4 +1,4 @@
-"""Rate the quality of speech, and drop what sounds bad."""
+"""Rate the quality of speech, and drop recordings of low quality."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCORES: Mapping[str, pa.DataType] = dict.fromkeys(
 
 @dataclass
 class Quality(ModelStage, Filter):
-    """Add how people would rate the speech, as DNSMOS predicts it, and drop what is below a score.
+    """Add the ratings of the speech that DNSMOS predicts, and drop recordings below a score.
 
     The columns ``mos_signal``, ``mos_background``, ``mos_overall`` (P.835) and ``mos_p808`` are mean opinion scores
     from 1 to 5. The networks hear 9 s at a time and take half a second of a CPU for it; a shorter recording is repeated
@@ -41,14 +41,14 @@ class Quality(ModelStage, Filter):
     ['mos_signal', 'mos_background', 'mos_overall', 'mos_p808']
 
     Args:
-        min_overall: Lowest ``mos_overall`` to keep.
-        min_signal: Lowest ``mos_signal`` to keep.
-        min_background: Lowest ``mos_background`` to keep.
-        min_p808: Lowest ``mos_p808`` to keep.
+        min_overall: Minimum ``mos_overall`` to keep.
+        min_signal: Minimum ``mos_signal`` to keep.
+        min_background: Minimum ``mos_background`` to keep.
+        min_p808: Minimum ``mos_p808`` to keep.
         hop_s: Seconds between the windows of a recording that are rated; their mean counts.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
@@ -59,8 +59,8 @@ class Quality(ModelStage, Filter):
     min_p808: float | None = None
     hop_s: float = 1.0
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -102,7 +102,7 @@ class Quality(ModelStage, Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         score = batch.series("mos_overall")
-        if not self._limits:  # nothing is asked for, so that nothing can be missing
+        if not self._limits:  # without limits, no value can be missing
             return Verdict(score.fill_null(0.0))
         return Verdict(score, {f"low_{name}": batch.series(name) < least for name, least in self._limits.items()})
 
@@ -114,4 +114,4 @@ class Quality(ModelStage, Filter):
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)

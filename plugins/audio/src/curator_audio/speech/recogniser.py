@@ -1,4 +1,4 @@
-"""What recognises speech: the contract between ``audio.asr`` and its backends."""
+"""The interface between ``audio.asr`` and its speech recognition backends."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["Recogniser"]
 
 
 class Recogniser(Protocol):
-    """A loaded recogniser. What it says of a recording must not depend on those before it."""
+    """A loaded recogniser. Its transcript of a recording must not depend on earlier recordings."""
 
     @property
     def rate(self) -> int:
         """Sample rate that it hears."""
 
     def transcribe(self, recordings: Sequence[Samples]) -> list[str]:
-        """Return what is said in each recording; an empty text where nothing is."""
+        """Return the transcript of each recording; an empty text for one without speech."""

@@ -57,7 +57,7 @@ class SegmentRows:
         self._describes = describes
 
     def tables(self, found: Sequence[Sequence[tuple[float, float]]], *, max_s: float) -> Iterator[TableBatch]:
-        """Yield tables of segments, in order, with about so many seconds of sound in each.
+        """Yield tables of segments, in order, with about ``max_s`` seconds of sound in each.
 
         A row whose sound cannot be cut is quarantined, without those of its segments that are not yet in a table.
 
@@ -87,20 +87,20 @@ class SegmentRows:
     def _segments(self, row: int, clip: Clip | None, spans: Sequence[tuple[float, float]]) -> Iterator[_Segment]:
         if not spans:
             yield _Segment(row)
-        elif clip is None or self._source.bytes_field is None:
+        elif clip is None or self._source.bytes_column is None:
             yield from (_Segment(row, *span) for span in spans)
         else:
             parts = cut(clip, (Span(*span) for span in spans), self._source.limits, file_format=self._file_format)
             yield from (_Segment(row, *span, content) for span, content in zip(spans, parts, strict=True))
 
     def _table(self, segments: Sequence[_Segment]) -> TableBatch:
-        data, field = self._batch.data, self._source.bytes_field
-        if field is not None:  # else the whole recording would be copied for each of its segments
-            data = data.set_column(data.column_names.index(field), field, pa.nulls(len(data), pa.large_binary()))
+        data, column = self._batch.data, self._source.bytes_column
+        if column is not None:  # else the whole recording would be copied for each of its segments
+            data = data.set_column(data.column_names.index(column), column, pa.nulls(len(data), pa.large_binary()))
         rows = self._batch.with_data(data.take(pa.array([each.row for each in segments], pa.int64())))
         rows = add_attributes(rows, segments, SPAN_COLUMNS)
-        if field is not None:
-            rows = rows.with_column(field, pa.array([each.content for each in segments], pa.large_binary()))
+        if column is not None:
+            rows = rows.with_column(column, pa.array([each.content for each in segments], pa.large_binary()))
         if not self._describes:
             return rows
         before = [None] * len(segments)

@@ -41,7 +41,7 @@ class Silero:
         self._session = open_session(weights, threads=threads)
 
     def probabilities(self, blocks: Iterable[Samples]) -> NDArray[np.float32]:
-        """Return the probability of speech for every window of 32 ms; what is missing of the last one is silence.
+        """Return the probability of speech for every window of 32 ms; the last one is padded with silence.
 
         Args:
             blocks: The recording, at 16 kHz, in pieces of any length: the results are the same for all.
@@ -57,7 +57,7 @@ class Silero:
 
 
 def _windows(blocks: Iterable[Samples]) -> Iterator[NDArray[np.float32]]:
-    """Yield windows with the samples before them, as many at a time whatever the blocks are."""
+    """Yield windows with the samples before them, in groups of a size that does not depend on the blocks."""
     call = _WINDOWS_PER_CALL * _WINDOW
     rest = np.zeros(_CONTEXT, np.float32)
     for block in blocks:

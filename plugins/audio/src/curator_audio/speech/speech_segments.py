@@ -15,19 +15,19 @@ __all__ = ["SegmentRules", "find_segments"]
 
 _HYSTERESIS = 0.15
 """How much lower than the threshold the probability must fall for speech to end (silero-vad's default)."""
-_LOWEST_EXIT = 0.01
+_MIN_EXIT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentRules:
-    """What counts as a segment of speech. The defaults are those of silero-vad.
+    """Rules for segments of speech. The defaults are those of silero-vad.
 
     Args:
         threshold: Probability from which a window is speech.
         min_segment_s: Shorter segments are left out.
         max_segment_s: Longer segments are cut, where speech is least probable in the second half; None for no limit.
         min_silence_s: A pause of this length ends a segment.
-        pad_s: What segments get on both sides, as far as there is room.
+        pad_s: Seconds added to segments on both sides, as far as there is room.
     """
 
     threshold: float = 0.5
@@ -48,29 +48,29 @@ def find_segments(
 
     Args:
         probabilities: Of speech, for each window.
-        rules: What counts as a segment.
+        rules: Rules for segments.
         window_s: Length of a window.
         duration_s: Length of the recording; the last window may reach beyond it.
     """
     probabilities = probabilities.astype(np.float64)  # as silero-vad compares them with its thresholds
-    exit_below = max(rules.threshold - _HYSTERESIS, _LOWEST_EXIT)
+    exit_below = max(rules.threshold - _HYSTERESIS, _MIN_EXIT)
     quiet = probabilities < exit_below
     last_quiet = np.maximum.accumulate(np.where(quiet, np.arange(len(quiet)), -1))
     # A pause begins at a quiet window and ends the segment at another one, this many further on or more.
-    least_windows = int(np.ceil(rules.min_silence_s / window_s - 1e-9))
+    min_silence_windows = int(np.ceil(rules.min_silence_s / window_s - 1e-9))
     merged: list[list[int]] = []
     for start, end in _runs(_is_speech(probabilities, quiet, rules.threshold)):
-        if merged and last_quiet[start - 1] - merged[-1][1] < least_windows:
+        if merged and last_quiet[start - 1] - merged[-1][1] < min_silence_windows:
             merged[-1][1] = end
         else:
             merged.append([start, end])
-    if merged and last_quiet[-1] - merged[-1][1] < least_windows:
+    if merged and last_quiet[-1] - merged[-1][1] < min_silence_windows:
         merged[-1][1] = len(probabilities)  # nor does a shorter pause before the end of the recording
     segments = [(start * window_s, min(end * window_s, duration_s)) for start, end in merged]
     segments = [(start, end) for start, end in segments if round(end - start - rules.min_segment_s, 9) > 0]
     if rules.max_segment_s is not None:
-        longest_windows = max(1, int((rules.max_segment_s - 2 * rules.pad_s) / window_s))
-        segments = [part for each in segments for part in _parts(each, probabilities, longest_windows, window_s)]
+        max_windows = max(1, int((rules.max_segment_s - 2 * rules.pad_s) / window_s))
+        segments = [part for each in segments for part in _parts(each, probabilities, max_windows, window_s)]
     padded = _padded(segments, rules.pad_s, duration_s)
     return [(round(start, 4), round(end, 4)) for start, end in padded]
 
@@ -91,14 +91,14 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _parts(
-    segment: tuple[float, float], probabilities: NDArray[np.floating], longest: int, window_s: float
+    segment: tuple[float, float], probabilities: NDArray[np.floating], max_windows: int, window_s: float
 ) -> list[tuple[float, float]]:
-    """Cut a segment into parts of at most so many windows, each time in the second half of what is allowed."""
+    """Cut a segment into parts of at most ``max_windows``, each time in the second half of the allowed range."""
     first, last = round(segment[0] / window_s), int(np.ceil(segment[1] / window_s - 1e-9))
     cuts = [first]
-    while last - cuts[-1] > longest:
-        begin = cuts[-1] + max(1, longest // 2)
-        cuts.append(begin + int(np.argmin(probabilities[begin : cuts[-1] + longest + 1])))
+    while last - cuts[-1] > max_windows:
+        begin = cuts[-1] + max(1, max_windows // 2)
+        cuts.append(begin + int(np.argmin(probabilities[begin : cuts[-1] + max_windows + 1])))
     times = [segment[0], *(each * window_s for each in cuts[1:]), segment[1]]
     return list(pairwise(times))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TransformersRecogniser"]
 
-_LEAST_S = 0.1  # below this the first layers of some models have nothing to work on
+_MIN_S = 0.1  # below this the first layers of some models have nothing to work on
 
 
 class TransformersRecogniser:
@@ -27,11 +27,11 @@ class TransformersRecogniser:
 
     Args:
         folder: Where its files are.
-        settings: What loading may do.
-        chunk_s: Longest part of a recording that the model hears at once.
-        batch_size: Most parts in one call of the model.
+        settings: Settings for loading.
+        chunk_s: Maximum seconds of a recording per model input.
+        batch_size: Maximum number of parts per call of the model.
         language: Language that is spoken, for models that ask.
-        max_new_tokens: Most tokens that it writes for a part.
+        max_new_tokens: Maximum number of tokens that it writes for a part.
         stage: Name of the stage, for messages.
 
     Raises:
@@ -75,9 +75,11 @@ class TransformersRecogniser:
         return int(self._features.sampling_rate)
 
     def transcribe(self, recordings: Sequence[Samples]) -> list[str]:
-        """Cut the recordings into parts, recognise those in batches, and join what belongs together."""
-        longest = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
-        parts = [split_quietly(each, longest=longest, rate=self.rate) if len(each) else [] for each in recordings]
+        """Cut the recordings into parts, recognise these in batches, and join the texts of each recording."""
+        max_samples = int(min(self._chunk_s, getattr(self._features, "chunk_length", np.inf)) * self.rate)
+        parts = [
+            split_quietly(each, max_samples=max_samples, rate=self.rate) if len(each) else [] for each in recordings
+        ]
         flat = list(chain.from_iterable(parts))
         size = self._batch_size if self._can_pad else 1
         texts = iter([text for at in range(0, len(flat), size) for text in self._batch(flat[at : at + size])])
@@ -89,8 +91,8 @@ class TransformersRecogniser:
         return not self._is_ctc or bool(getattr(self._features, "return_attention_mask", False))
 
     def _batch(self, parts: Sequence[Samples]) -> list[str]:
-        least = int(_LEAST_S * self.rate)
-        parts = [np.pad(part, (0, max(0, least - len(part)))) for part in parts]
+        min_samples = int(_MIN_S * self.rate)
+        parts = [np.pad(part, (0, max(0, min_samples - len(part)))) for part in parts]
         # Whisper hears exactly 30 s, and its extractor pads to that by itself.
         padding = {} if hasattr(self._features, "chunk_length") else {"padding": True}
         inputs = self._features(parts, sampling_rate=self.rate, return_tensors="pt", **padding)
@@ -105,7 +107,7 @@ class TransformersRecogniser:
             return self.module.generate(**inputs, do_sample=False, num_beams=1, **self._asked)
 
     def _labels(self, inputs: dict[str, Any]) -> list[Any]:
-        """Return the most probable label of each frame, without the frames of what is padded."""
+        """Return the most probable label of each frame, without padding frames."""
         labels = self.module(**inputs).logits.argmax(dim=-1)
         mask = inputs.get("attention_mask")
         if mask is None:

@@ -1,4 +1,4 @@
-"""Find speech in recordings: a row for each segment of it, or what there is of it in columns."""
+"""Find speech in recordings: a row for each segment, or segments and totals in columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SEGMENTS = pa.list_(pa.struct([("start_s", pa.float64()), ("end_s", pa.float64(
 _ANNOTATION: Mapping[str, pa.DataType] = {
     "speech_segments": _SEGMENTS,
     "speech_s": pa.float64(),
-    "speech_share": pa.float64(),
+    "speech_fraction": pa.float64(),
 }
 
 
@@ -39,41 +39,41 @@ class Vad(ModelStage, Filter):
 
     With ``output="segments"``, every segment of speech becomes a row with its ``segment_start_s`` and
     ``segment_end_s`` and the sound of just that segment, at the recording's own sample rate and channels; where the
-    files are opened (``bytes_field: null``) it stays in its file. ``offset_s`` and ``duration_s`` say which part of its
-    file a segment is, unless the sound is that of something else, in another column than ``bytes``. The other columns
-    are repeated. A recording without speech is dropped as ``no_speech``.
+    files are opened (``bytes_column: null``) it stays in its file. ``offset_s`` and ``duration_s`` say which part of
+    its file a segment is, unless the sound is that of something else, in another column than ``bytes``. The other
+    columns are repeated. A recording without speech is dropped as ``no_speech``.
 
     With ``output="columns"``, rows stay rows and get ``speech_segments`` (a list of ``start_s``, ``end_s``),
-    ``speech_s`` and ``speech_share``; a row without sound has no speech.
+    ``speech_s`` and ``speech_fraction``; a row without sound has no speech.
 
     Either way, recordings with too little speech are dropped if asked, and a file that cannot be decoded is
     quarantined. The detector runs on CPUs in onnxruntime; torch is not imported.
 
-    >>> Vad(output="columns", min_share=0.3).outputs()
-    ['speech_segments', 'speech_s', 'speech_share']
+    >>> Vad(output="columns", min_speech_fraction=0.3).outputs()
+    ['speech_segments', 'speech_s', 'speech_fraction']
 
     Args:
         output: ``segments`` or ``columns``.
-        min_speech_s: Least speech in a recording to keep, in seconds.
-        min_share: Least share of speech in a recording to keep.
+        min_speech_s: Minimum speech in a recording to keep, in seconds.
+        min_speech_fraction: Minimum fraction of speech in a recording to keep.
         threshold: Probability from which 32 ms of sound are speech.
         min_segment_s: Shorter segments are left out.
         max_segment_s: Longer segments are cut where speech is least probable; None for no limit.
         min_silence_s: A pause of this length ends a segment.
-        pad_s: What segments get on both sides, as far as there is room.
+        pad_s: Seconds added to segments on both sides, as far as there is room.
         segment_format: ``flac`` or ``wav``, for the sound of segments.
         task_s: Seconds of segments in a table, about: those of a long recording become several tables, made while it is
             read, so that the next stages begin early and little is held in memory.
         channel: Which channel is heard: ``mean`` of all, ``left``, ``right``, or a number, counted from 0.
-        bytes_field: Column with the encoded audio; None to open the files.
-        uri_field: Column with the paths or URLs of the files, where they are opened.
+        bytes_column: Column with the encoded audio; None to open the files.
+        uri_column: Column with the paths or URLs of the files, where they are opened.
         max_duration_s: A longer recording is quarantined.
         allowed_locations: Folders or URL prefixes whose files rows may name, beside the place they were read from.
     """
 
     output: Literal["segments", "columns"] = "segments"
     min_speech_s: float = 0.0
-    min_share: float = 0.0
+    min_speech_fraction: float = 0.0
     threshold: float = 0.5
     min_segment_s: float = 0.25
     max_segment_s: float | None = None
@@ -82,8 +82,8 @@ class Vad(ModelStage, Filter):
     segment_format: AudioFormat = "flac"
     task_s: float = 300.0
     channel: Channel = "mean"
-    bytes_field: str | None = BYTES_COLUMN
-    uri_field: str = "uri"
+    bytes_column: str | None = BYTES_COLUMN
+    uri_column: str = "uri"
     max_duration_s: float = AudioLimits().max_duration_s
     allowed_locations: list[str] | None = None
 
@@ -99,7 +99,12 @@ class Vad(ModelStage, Filter):
         check_allowed_locations(self.name, self.allowed_locations)
         check_channel(self.name, self.channel)
         if not 0 < self.threshold < 1:
-            raise ConfigError(f"{self.name}: threshold={self.threshold} is not a probability between 0 and 1")
+            raise ConfigError(f"{self.name}: threshold must be between 0 and 1, got {self.threshold}")
+        if not 0 <= self.min_speech_fraction <= 1:
+            raise ConfigError(
+                f"{self.name}: min_speech_fraction must be between 0 and 1, got {self.min_speech_fraction}",
+                fix="write 25 % as 0.25",
+            )
         if self.max_segment_s is not None and self.max_segment_s < max(2 * WINDOW_S, self.min_segment_s):
             raise ConfigError(f"{self.name}: max_segment_s={self.max_segment_s} is too short")
         if self.task_s <= 0:
@@ -137,25 +142,25 @@ class Vad(ModelStage, Filter):
         return made[0] if len(made) == 1 else iter(made)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        speech, share = batch.series("speech_s"), batch.series("speech_share")
+        speech, fraction = batch.series("speech_s"), batch.series("speech_fraction")
         reasons = {"no_speech": speech <= 0} if self.output == "segments" else {}
         if self.min_speech_s > 0:
             reasons["too_little_speech"] = speech < self.min_speech_s
-        if self.min_share > 0:
-            reasons["low_speech_share"] = share < self.min_share
-        return Verdict(share, reasons)
+        if self.min_speech_fraction > 0:
+            reasons["low_speech_fraction"] = fraction < self.min_speech_fraction
+        return Verdict(fraction, reasons)
 
     @property
     def _is_own_sound(self) -> bool:
-        return self.bytes_field in (None, BYTES_COLUMN)
+        return self.bytes_column in (None, BYTES_COLUMN)
 
     @property
     def _source(self) -> AudioSource:
         limits = AudioLimits(max_duration_s=self.max_duration_s)
-        return AudioSource(self.bytes_field, self.uri_field, limits, self.allowed_locations, self.channel)
+        return AudioSource(self.bytes_column, self.uri_column, limits, self.allowed_locations, self.channel)
 
     def predict(self, model: Silero, rows: list[Iterator[Samples]]) -> dict[str, list[Any]]:
-        """Return what speech there is in a recording, which is decoded, resampled and heard block by block."""
+        """Return the speech in a recording, which is decoded, resampled and analysed block by block."""
         samples = 0
 
         def counted(blocks: Iterator[Samples]) -> Iterator[Samples]:
@@ -167,14 +172,14 @@ class Vad(ModelStage, Filter):
         (blocks,) = rows
         windows = model.probabilities(counted(blocks))
         if not samples:
-            return {"speech_segments": [[]], "speech_s": [0.0], "speech_share": [0.0]}
+            return {"speech_segments": [[]], "speech_s": [0.0], "speech_fraction": [0.0]}
         rules = SegmentRules(self.threshold, self.min_segment_s, self.max_segment_s, self.min_silence_s, self.pad_s)
         duration_s = samples / SPEECH_RATE
         segments = find_segments(windows, rules, window_s=WINDOW_S, duration_s=duration_s)
         speech_s = round(sum(end - start for start, end in segments), 4)
         spans = [{"start_s": start, "end_s": end} for start, end in segments]
-        share = min(1.0, speech_s / duration_s)
-        return {"speech_segments": [spans], "speech_s": [speech_s], "speech_share": [share]}
+        fraction = min(1.0, speech_s / duration_s)
+        return {"speech_segments": [spans], "speech_s": [speech_s], "speech_fraction": [fraction]}
 
     def _segments(self, batch: TableBatch) -> Iterator[TableBatch]:
         found = [[tuple(span.values()) for span in each] for each in batch.data.column("speech_segments").to_pylist()]

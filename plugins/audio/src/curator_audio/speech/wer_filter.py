@@ -1,4 +1,4 @@
-"""Drop recordings whose transcript differs from what a recogniser hears."""
+"""Drop recordings whose transcript differs from the recognised text."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class WerFilter(Filter):
     ['Hello, world.']
 
     Args:
-        max_wer: Highest error rate to keep.
-        reference_field: Column with the transcript.
-        hypothesis_field: Column with the recognised text.
+        max_wer: Maximum error rate to keep.
+        reference_column: Column with the transcript.
+        hypothesis_column: Column with the recognised text.
         unit: ``word`` for the word error rate, ``char`` for the character error rate.
         normalize: Bring both texts to one form before comparing them.
-        score_field: Column for the error rate.
+        score_column: Column for the error rate.
     """
 
     max_wer: float = 0.5
-    reference_field: str = "text"
-    hypothesis_field: str = "transcript"
+    reference_column: str = "text"
+    hypothesis_column: str = "transcript"
     unit: Literal["word", "char"] = "word"
     normalize: bool = True
-    score_field: str = "wer"
+    score_column: str = "wer"
 
     name = "audio.wer_filter"
 
@@ -67,20 +67,20 @@ class WerFilter(Filter):
             raise ConfigError(f"{self.name}: max_wer={self.max_wer} is negative; nothing would be kept")
 
     def inputs(self) -> Columns:
-        return [self.reference_field, self.hypothesis_field]
+        return [self.reference_column, self.hypothesis_column]
 
     def outputs(self) -> Columns:
-        return [self.score_field, *super().outputs()]
+        return [self.score_column, *super().outputs()]
 
     def measure(self, task: TableBatch) -> TableBatch:
-        pairs = zip(task.text(self.reference_field), task.text(self.hypothesis_field), strict=True)
+        pairs = zip(task.text(self.reference_column), task.text(self.hypothesis_column), strict=True)
         rates = [
             None if reference is None or heard is None else self._rate(reference, heard) for reference, heard in pairs
         ]
-        return task.with_column(self.score_field, pa.array(rates, pa.float64()))
+        return task.with_column(self.score_column, pa.array(rates, pa.float64()))
 
     def judge(self, batch: TableBatch) -> Verdict:
-        rate = batch.series(self.score_field)
+        rate = batch.series(self.score_column)
         return Verdict(rate, {"transcript_differs": rate > self.max_wer})
 
     def _rate(self, reference: str, heard: str) -> float:

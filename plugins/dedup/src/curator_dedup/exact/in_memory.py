@@ -1,4 +1,4 @@
-"""Equal values in memory: what the workflow finds, without its files."""
+"""Find equal values in memory, as the workflow does, without its files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_exact_duplicates(
     [{'document': 2, 'kept': 0}]
 
     Args:
-        values: Texts or bytes; a null is nobody's duplicate.
+        values: Texts or bytes; a null is never a duplicate.
         normalize: Compare text in lower case, with runs of whitespace as one space and none at the ends.
 
     Returns:

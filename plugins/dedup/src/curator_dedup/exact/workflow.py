@@ -37,16 +37,16 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the documents that are left.
-        text_field: Column with text or bytes (of images, audio, video).
-        id_field: Column with ids; file and place unless given.
+        text_column: Column with text or bytes (of images, audio, video).
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
         normalize: Compare text in lower case, with runs of whitespace as one space and none at the ends.
-        keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_field``.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_column``.
+        score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: documents that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
         in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
@@ -59,13 +59,13 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str | None = None,
-        text_field: str = "text",
-        id_field: str | None = None,
+        text_column: str = "text",
+        id_column: str | None = None,
         *,
         perform_removal: bool = True,
         normalize: bool = False,
         keep: KeepRule = "first",
-        score_field: str | None = None,
+        score_column: str | None = None,
         output_mode: OutputMode = "remove",
         compare_with: str | list[str] | None = None,
         input_format: str | None = None,
@@ -78,11 +78,11 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=text_field,
-                id_field=id_field,
+                content_column=text_column,
+                id_column=id_column,
                 perform_removal=perform_removal,
                 keep=keep,
-                score_field=score_field,
+                score_column=score_column,
                 output_mode=output_mode,
                 compare_with=compare_with,
                 input_format=input_format,
@@ -105,9 +105,9 @@ class ExactDeduplicationWorkflow(MatchingWorkflow):
     def key_writer(self, partitions: int) -> WriteKeys:
         return WriteHashes(
             self.cache_path,
-            self.content_field,
-            id_field=self.id_field,
-            score_field=self.score_field,
+            self.content_column,
+            id_column=self.id_column,
+            score_column=self.score_column,
             partitions=partitions,
             normalize=self.normalize,
         )

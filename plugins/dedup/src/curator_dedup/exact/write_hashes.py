@@ -11,7 +11,7 @@ import pyarrow as pa
 from curator_core.sdk import column_bytes
 from curator_dedup.content_hash import normalized
 from curator_dedup.exact.hashing import hash_values
-from curator_dedup.matching.keyed_documents import WriteKeys, content_column
+from curator_dedup.matching.keyed_documents import WriteKeys, content_values
 
 if TYPE_CHECKING:
     from curator_core.sdk import TableBatch
@@ -21,13 +21,13 @@ __all__ = ["WriteHashes"]
 
 @dataclass
 class WriteHashes(WriteKeys):
-    """Write a 128-bit hash for every value; a null has none, so that it is nobody's duplicate.
+    """Write a 128-bit hash for every value; a null has none, so it is never a duplicate.
 
     Args:
         path: Folder of the cache.
-        content_field: Column with text or bytes.
-        id_field: Column with ids; file and position unless given.
-        score_field: Column with numbers by which the document to keep is chosen.
+        content_column: Column with text or bytes.
+        id_column: Column with ids; file and position unless given.
+        score_column: Column with numbers by which the document to keep is chosen.
         partitions: Into how many partitions keys are sorted.
         normalize: Compare text in lower case, with runs of whitespace as one space and none at the ends.
     """
@@ -39,9 +39,9 @@ class WriteHashes(WriteKeys):
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return one key for every value: half of the hash is the key, the other half the mark."""
         if self.normalize:
-            column = column_bytes(normalized(batch.text(self.content_field)).to_arrow())
+            column = column_bytes(normalized(batch.text(self.content_column)).to_arrow())
         else:
-            column = column_bytes(content_column(batch, self.content_field))
+            column = column_bytes(content_values(batch, self.content_column))
         hashes = hash_values(column)
         documents = np.arange(len(hashes), dtype=np.uint32)
         if column.is_null is not None:
@@ -51,5 +51,5 @@ class WriteHashes(WriteKeys):
         return pa.table({name: pa.array(np.ascontiguousarray(values)) for name, values in columns.items()})
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the hashes."""
+        """Return the settings that the hashes depend on."""
         return {b"curator.exact": b'{"version": 1, "normalize": %s}' % (b"true" if self.normalize else b"false")}

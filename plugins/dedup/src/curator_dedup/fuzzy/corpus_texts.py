@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from curator_core.sdk import DataError, column_bytes
-from curator_dedup.matching.keyed_documents import text_column
+from curator_dedup.matching.keyed_documents import text_values
 from curator_dedup.numbering import DocumentNumbers
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ class CorpusTexts:
     Args:
         corpus: The corpus.
         numbering: File with the numbers of its documents.
-        content_field: Column with the text.
+        content_column: Column with the text.
     """
 
-    def __init__(self, corpus: Corpus, numbering: str, content_field: str) -> None:
+    def __init__(self, corpus: Corpus, numbering: str, content_column: str) -> None:
         numbers = DocumentNumbers(numbering)
         self._source = str(corpus.paths)
         self._batches = [
-            (numbers.of(batch), text_column(batch, content_field).cast(pa.large_string()))
-            for batch in corpus.batches([content_field])
+            (numbers.of(batch), text_values(batch, content_column).cast(pa.large_string()))
+            for batch in corpus.batches([content_column])
             if batch.num_rows
         ]
 

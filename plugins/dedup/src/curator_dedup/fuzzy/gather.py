@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from curator_core.sdk import TableBatch
 from curator_dedup.cache_files import PartWriter, load_array
-from curator_dedup.matching.keyed_documents import text_column
+from curator_dedup.matching.keyed_documents import text_values
 from curator_dedup.numbering import DocumentNumbers, places_of
 from curator_dedup.shuffle_file import write_shuffled
 
@@ -27,13 +27,13 @@ class GatherCandidates(PartWriter[TableBatch]):
     Args:
         path: Folder of the cache; texts go to ``candidates`` in it.
         numbering: File with the batches of the corpus.
-        content_field: Column with the text.
+        content_column: Column with the text.
         parts: How many parts there are.
         start: Number of the corpus's first document, where another comes before it.
     """
 
     numbering: str
-    content_field: str = "text"
+    content_column: str = "text"
     parts: int = 1
     start: int = 0
 
@@ -41,7 +41,7 @@ class GatherCandidates(PartWriter[TableBatch]):
     folder = "candidates"
 
     def inputs(self) -> Columns:
-        return [self.content_field]
+        return [self.content_column]
 
     def setup(self, worker: WorkerInfo) -> None:
         super().setup(worker)
@@ -55,7 +55,7 @@ class GatherCandidates(PartWriter[TableBatch]):
         places, found = places_of(self._documents, numbers)
         if len(found) == 0:
             return None
-        texts = text_column(task, self.content_field).cast(pa.large_string()).take(pa.array(places))
+        texts = text_values(task, self.content_column).cast(pa.large_string()).take(pa.array(places))
         table = pa.table({"document": numbers[places], "text": texts})
         part = np.asarray(self._parts[found])
         size = write_shuffled(table, part, path, partitions=self.parts, metadata={})

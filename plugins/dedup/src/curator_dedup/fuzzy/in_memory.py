@@ -46,7 +46,7 @@ def find_near_duplicates(  # noqa: PLR0913 - by keyword, as the workflow
     [{'document': 2, 'kept': 0, 'similarity': 0.9722222222222222}]
 
     Args:
-        texts: The texts; a null is nobody's duplicate.
+        texts: The texts; a null is never a duplicate.
         char_ngrams: Characters in a shingle.
         word_ngrams: Words in a shingle, instead.
         words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
@@ -54,7 +54,7 @@ def find_near_duplicates(  # noqa: PLR0913 - by keyword, as the workflow
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
-        threshold: Least similarity of duplicates, with ``verify``.
+        threshold: Minimum similarity of duplicates, with ``verify``.
         seed: Start of the random numbers.
 
     Returns:
@@ -97,7 +97,7 @@ def similarity_of_pairs(
 
     Args:
         column: The texts.
-        scheme: What shingles are.
+        scheme: How documents are cut into shingles.
         first: Place of one text of each pair; sorted, so that its shingles are made once.
         second: Place of the other.
     """

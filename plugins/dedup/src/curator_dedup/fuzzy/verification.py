@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["VerificationPlan", "plan_verification"]
 
-_FEWEST_PARTS = 8
+_MIN_PARTS = 8
 _SMALL_PART_BYTES = 8 << 20
 """Parts of little text are cut no further, however few they are."""
 
 
 @dataclass(frozen=True)
 class VerificationPlan:
-    """What to check, in parts.
+    """The pairs to check, in parts.
 
     Args:
         first: One document of each pair; pairs are sorted by part, then by it.
@@ -62,7 +62,7 @@ def plan_verification(
     is_new = np.ones(len(first), bool)
     is_new[1:] = first[1:] != first[:-1]
     cost = sizes[second] + np.where(is_new, sizes[first], 0)
-    part_bytes = min(part_bytes, max(_SMALL_PART_BYTES, int(cost.sum()) // _FEWEST_PARTS))
+    part_bytes = min(part_bytes, max(_SMALL_PART_BYTES, int(cost.sum()) // _MIN_PARTS))
     pair_part = (np.cumsum(cost) - cost) // part_bytes if len(cost) else np.empty(0, np.int64)
     _, pair_part = np.unique(pair_part, return_inverse=True)
     parts = int(pair_part[-1]) + 1 if len(pair_part) else 0

@@ -59,8 +59,8 @@ class VerifyPairs(PartWriter[FileGroupTask]):
 
     Args:
         path: Folder of the cache; pairs go to ``verified`` in it.
-        scheme: What shingles are.
-        threshold: Least Jaccard similarity of duplicates.
+        scheme: How documents are cut into shingles.
+        threshold: Minimum Jaccard similarity of duplicates.
     """
 
     scheme: MinhashScheme = field(default=MinhashScheme())

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["similarity_in_memory"]
 
 _PAIRS_AT_ONCE = 2048
-"""Most pairs whose texts are put together and compared by one thread."""
-_LEAST_PAIRS = 64
+"""Maximum number of pairs whose texts are put together and compared by one thread."""
+_MIN_PAIRS = 64
 _TURNS = 4
 """How often each thread comes back for more, at least: so they end together."""
 
@@ -33,10 +33,10 @@ def similarity_in_memory(
         first: One document of each pair; sorted, so that its shingles are made once.
         second: The other.
         texts: Where the texts are.
-        scheme: What shingles are.
+        scheme: How documents are cut into shingles.
         threads: How many threads share the pairs.
     """
-    step = max(_LEAST_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))
+    step = max(_MIN_PAIRS, min(_PAIRS_AT_ONCE, len(first) // (_TURNS * threads)))
 
     def compare(begin: int) -> NDArray[np.float64]:
         span = slice(begin, begin + step)

@@ -64,10 +64,10 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the documents that are left.
-        text_field: Column with the text.
-        id_field: Column with ids; file and place unless given.
+        text_column: Column with the text.
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
         char_ngrams: Characters in a shingle.
         word_ngrams: Words in a shingle, instead.
@@ -76,12 +76,12 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         num_bands: Bands of a signature.
         minhashes_per_band: Hashes of a band.
         verify: Compare candidates exactly.
-        threshold: Least similarity of duplicates, with ``verify``.
+        threshold: Minimum similarity of duplicates, with ``verify``.
         seed: Start of the random numbers.
-        keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_field``.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        keep: Which document of a cluster is kept: the first of the input, the longest, or the best by ``score_column``.
+        score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: documents that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         bits: Size of a hash: 32 or 64.
         device: A torch device to make signatures on; the CPU, without torch, unless given.
@@ -96,8 +96,8 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str | None = None,
-        text_field: str = "text",
-        id_field: str | None = None,
+        text_column: str = "text",
+        id_column: str | None = None,
         *,
         perform_removal: bool = True,
         char_ngrams: int = 24,
@@ -109,7 +109,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         threshold: float = 0.8,
         seed: int = 42,
         keep: KeepRule = "first",
-        score_field: str | None = None,
+        score_column: str | None = None,
         output_mode: OutputMode = "remove",
         compare_with: str | list[str] | None = None,
         input_format: str | None = None,
@@ -124,11 +124,11 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=text_field,
-                id_field=id_field,
+                content_column=text_column,
+                id_column=id_column,
                 perform_removal=perform_removal,
                 keep=keep,
-                score_field=score_field,
+                score_column=score_column,
                 output_mode=output_mode,
                 compare_with=compare_with,
                 input_format=input_format,
@@ -168,9 +168,9 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
     def key_writer(self, partitions: int) -> WriteKeys:
         return WriteBands(
             self.cache_path,
-            self.content_field,
-            id_field=self.id_field,
-            score_field=self.score_field,
+            self.content_column,
+            id_column=self.id_column,
+            score_column=self.score_column,
             partitions=partitions,
             scheme=self.scheme,
             bands=self.num_bands,
@@ -227,15 +227,15 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         if not parts:
             return None
         earlier = self.earlier()
-        corpus, numbering, content_field = self.corpus, self.numbering_path, self.content_field
+        corpus, numbering, content_column = self.corpus, self.numbering_path, self.content_column
         start = sum(index.documents for index in earlier[:number])
         if number < len(earlier):
             index = earlier[number]
             corpus = Corpus(index.paths, index.format, index.block_bytes)
-            numbering, content_field = index.numbering, index.content_field
+            numbering, content_column = index.numbering, index.content_column
         stages = [
-            *corpus.reading([content_field], name="dedup.read"),
-            GatherCandidates(self.cache_path, numbering, content_field, parts, start),
+            *corpus.reading([content_column], name="dedup.read"),
+            GatherCandidates(self.cache_path, numbering, content_column, parts, start),
         ]
         return Pipeline(f"{self.name}: gather", stages=stages)
 
@@ -264,7 +264,7 @@ class FuzzyDeduplicationWorkflow(MatchingWorkflow):
         first, second = unique_pairs([(first, second) for first, second, _ in self.found_pairs(results)])
         order = np.lexsort((second, first))
         first, second = first[order], second[order]
-        texts = CorpusTexts(self.corpus, self.numbering_path, self.content_field)
+        texts = CorpusTexts(self.corpus, self.numbering_path, self.content_column)
         similarity = similarity_in_memory(first, second, texts, self.scheme, threads=self.threads)
         is_similar = similarity >= self.threshold
         columns = {"first": first, "second": second, "similarity": similarity}

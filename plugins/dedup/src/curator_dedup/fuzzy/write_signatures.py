@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from curator_core.sdk import ConfigError, column_bytes
 from curator_dedup.fuzzy.band_records import band_records
-from curator_dedup.matching.keyed_documents import WriteKeys, text_column
+from curator_dedup.matching.keyed_documents import WriteKeys, text_values
 from curator_dedup.minhash.scheme import MinhashScheme
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ BANDS_KEY = b"curator.bands"
 class WriteBands(WriteKeys):
     """Write the band keys of documents, and one key for the whole signature.
 
-    Documents without any shingle, null or empty, get no keys: they are nobody's duplicates.
+    Documents without any shingle, null or empty, get no keys: they are never duplicates.
 
     Args:
         path: Folder of the cache.
-        content_field: Column with the text.
-        id_field: Column with ids; file and position unless given.
-        score_field: Column with numbers by which the document to keep is chosen.
+        content_column: Column with the text.
+        id_column: Column with ids; file and position unless given.
+        score_column: Column with numbers by which the document to keep is chosen.
         partitions: Into how many partitions keys are sorted.
         scheme: How signatures are made.
         bands: Into how many bands they are cut.
@@ -64,7 +64,7 @@ class WriteBands(WriteKeys):
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return the keys of all bands of all documents."""
-        text = column_bytes(text_column(batch, self.content_field))
+        text = column_bytes(text_values(batch, self.content_column))
         records = band_records(text, self.scheme, self.bands, device=self.device)
         return pa.table([pa.array(each) for each in records], names=["key", "mark", "document"])
 

@@ -22,7 +22,7 @@ def band_keys(signatures: Any, chosen: Any, begin: Any, bands: Any, keys: Any, m
         signatures: Documents x entries.
         chosen: Numbers of the documents, those with shingles.
         begin: Added to these numbers.
-        bands: How many bands the entries are cut into; what is left over at the end belongs to none.
+        bands: How many bands the entries are cut into; a rest at the end belongs to none.
         keys: Where the keys go: chosen documents x bands, and one more column for the key of the whole signature.
         marks: Where 32 bits of the hash of the whole signature go, zero for the last column.
         documents: Where the numbers of the documents go.

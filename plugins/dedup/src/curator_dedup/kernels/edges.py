@@ -11,9 +11,9 @@ from curator_dedup.kernels.compiling import inlined, kernel
 __all__ = ["candidate_edges", "linked_edges", "near_edges", "repeated"]
 
 _ALL_PAIRS = 16
-"""A bucket of so many different signatures gives all its pairs: at most 120, or 7.5 a document."""
+"""A bucket of up to this many different signatures gives all its pairs: at most 120, or 7.5 a document."""
 _NEIGHBOURS = 8
-"""In a larger bucket, a signature is paired with so many that follow it."""
+"""In a larger bucket, a signature is paired with this many that follow it."""
 
 
 @kernel
@@ -21,7 +21,7 @@ def candidate_edges(keys: Any, marks: Any, documents: Any) -> Any:
     """Return pairs of documents that share a key, the smaller number first.
 
     Documents with the same key and mark have the same signature and share all their keys. They are linked one to the
-    next only under the key of the whole signature (which has but one mark); under the others, the first stands for all.
+    next only under the key of the whole signature (which has but one mark); under the others, the first represents all.
 
     Args:
         keys: Sorted.
@@ -110,16 +110,16 @@ def repeated(keys: Any) -> Any:
 
 
 @kernel
-def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
-    """Return pairs of documents with the same key whose marks differ in at most ``most`` bits, and in how many.
+def near_edges(keys: Any, marks: Any, documents: Any, max_distance: Any) -> Any:
+    """Return pairs of documents with the same key whose marks differ in at most ``max_distance`` bits, and in how many.
 
-    Documents with the same mark are linked one to the next, and the first stands for all.
+    Documents with the same mark are linked one to the next, and the first represents all.
 
     Args:
         keys: Sorted.
         marks: Sorted within a key.
         documents: Sorted within a key and mark.
-        most: How many bits.
+        max_distance: How many bits.
     """
     total = len(keys)
     count = 0
@@ -141,7 +141,7 @@ def near_edges(keys: Any, marks: Any, documents: Any, most: Any) -> Any:
                 one = other = np.int64(-1)
             for before in range(different - 1 if one < 0 else 0):
                 distance = _bits(marks[firsts[before]] ^ marks[position])
-                if distance <= most:
+                if distance <= max_distance:
                     if count == capacity:
                         capacity *= 2
                         edges = _grown(edges, capacity)

@@ -11,7 +11,7 @@ from curator_dedup.kernels.compiling import kernel
 __all__ = ["first_equal"]
 
 _PART_VALUES = 8192
-"""A part of so many values, and the table that finds equal ones among them, stay in a core's cache."""
+"""A part of this many values, and the table that finds equal ones among them, stay in a core's cache."""
 
 
 @kernel

@@ -14,9 +14,9 @@ __all__ = ["jaccard_of_pairs"]
 _BUFFER = 4096
 _SPACE, _DELETE = 32, 127
 _SKIP_SHIFT = np.uint64(40)
-_MOST_SHINGLES = 1 << 23
-"""Shingles of a document that are compared. Of a longer one, a share is drawn by hash, the same in both documents: the
-similarity is then off by a thousandth at most."""
+_MAX_SHINGLES = 1 << 23
+"""Shingles of a document that are compared. Of a longer one, a fraction is drawn by hash, the same in both documents:
+the similarity is then off by a thousandth at most."""
 
 
 @kernel
@@ -59,7 +59,7 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
         if one != held or skip != held_skip:
             state[:] = 0
             count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
-            size = _table_size(count if state[-1] else _most_shingles(end - begin, by_word, skip))
+            size = _table_size(count if state[-1] else _max_shingles(end - begin, by_word, skip))
             if size > len(table):
                 table = np.empty(size, np.uint64)
                 marks = np.empty(size, np.int64)
@@ -78,7 +78,7 @@ def jaccard_of_pairs(data: Any, offsets: Any, ngrams: Any, by_word: Any, powers:
                 count = fill_hashes(data, begin, end, ngrams, by_word, powers, state, ring, buffer)
         state[:] = 0
         count = fill_hashes(data, other_begin, other_end, ngrams, by_word, powers, state, ring, buffer)
-        own_size = _table_size(count if state[-1] else _most_shingles(other_end - other_begin, by_word, skip))
+        own_size = _table_size(count if state[-1] else _max_shingles(other_end - other_begin, by_word, skip))
         if own_size > len(own):
             own = np.empty(own_size, np.uint64)
             seen = np.empty(own_size, np.int64)
@@ -118,7 +118,7 @@ def _are_equal(data: Any, begin: Any, end: Any, other_begin: Any, other_end: Any
 
 @inlined
 def _has_letter(data: Any, begin: Any, end: Any) -> Any:
-    """Return whether a document has a printable character of one byte: then it has a shingle, of whatever kind."""
+    """Return whether a document has a printable character of one byte: then it has a shingle of any kind."""
     for index in range(np.uint64(begin), np.uint64(end)):
         if _SPACE < data[index] < _DELETE:
             return True
@@ -126,8 +126,8 @@ def _has_letter(data: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
-def _most_shingles(size: Any, by_word: Any, skip: Any) -> Any:
-    """Return how many shingles a document of some bytes has at most, of those that are drawn: about so many."""
+def _max_shingles(size: Any, by_word: Any, skip: Any) -> Any:
+    """Return the approximate maximum number of drawn shingles of a document of some bytes."""
     return (size // 2 + 1 if by_word else size) // (np.int64(skip) + 1)
 
 
@@ -141,17 +141,17 @@ def _find(table: Any, marks: Any, size: Any, value: Any) -> Any:
 
 
 @inlined
-def _table_size(most: Any) -> Any:
+def _table_size(max_count: Any) -> Any:
     size = 16
-    while size < 2 * most:
+    while size < 2 * max_count:
         size *= 2
     return size
 
 
 @inlined
-def _skipped(most: Any) -> Any:
-    """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of so many bytes."""
+def _skipped(max_count: Any) -> Any:
+    """Return the bits of a hash that must be zero for a shingle to be drawn, for a document of ``max_count`` bytes."""
     bits = np.uint64(0)
-    while most >> np.int64(bits) > _MOST_SHINGLES:
+    while max_count >> np.int64(bits) > _MAX_SHINGLES:
         bits += np.uint64(1)
     return (np.uint64(1) << bits) - np.uint64(1)

@@ -1,4 +1,4 @@
-"""Integer mixing: what turns the sums of a rolling hash into evenly spread numbers. All arithmetic wraps at 2^64."""
+"""Integer mixing: turns the sums of a rolling hash into evenly spread numbers. All arithmetic wraps at 2^64."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mix64(value: Any) -> Any:
 
 
 def seeds64(seed: int, count: int, purpose: str) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Return numbers that depend only on the seed and on what they are for; odd, so that they can be multipliers."""
+    """Return numbers that depend only on the seed and on their purpose; odd, so that they can be multipliers."""
     digits = [seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF, *purpose.encode()]
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(digits)))
     numbers: np.ndarray[Any, np.dtype[np.uint64]] = generator.integers(0, 2**64, size=count, dtype=np.uint64)

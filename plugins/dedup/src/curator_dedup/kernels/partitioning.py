@@ -17,7 +17,7 @@ def into_partitions(keys: Any, marks: Any, documents: Any, bits: Any) -> Any:
 
     Args:
         keys: 64 bits each; the highest say which partition.
-        marks: What comes with each key.
+        marks: The mark of each key.
         documents: Likewise.
         bits: How many bits: two to this power partitions.
     """

@@ -13,12 +13,12 @@ __all__ = ["place_names"]
 
 @kernel
 def place_names(files: Any, rows: Any, prefixes: Any, ends: Any) -> Any:
-    """Return the bytes and the offsets of the names of some documents: what stands for the file, then the place.
+    """Return the bytes and the offsets of the names of some documents: the prefix of the file, then the place.
 
     Args:
         files: The number of each document's file.
         rows: Its place there, not negative.
-        prefixes: What names begin with, the bytes of all files one after the other.
+        prefixes: Beginnings of names, the bytes of all files one after the other.
         ends: Where those of each file begin, and where the last end.
     """
     offsets = np.zeros(len(rows) + 1, np.int32)

@@ -17,7 +17,7 @@ _NEWLINE, _RETURN, _SPACE, _TAB = 10, 13, 32, 9
 def split_segments(data: Any, offsets: Any, by_paragraph: Any) -> Any:
     """Return where the lines, or paragraphs, of documents begin and end, and how many each document has.
 
-    Lines are what stands between newlines, paragraphs what stands between empty lines. Spaces at the ends of a segment
+    Lines are the text between newlines, paragraphs the text between empty lines. Spaces at the ends of a segment
     do not count. Only segments with anything in them are found.
     """
     documents = len(offsets) - 1
@@ -60,7 +60,7 @@ def split_segments(data: Any, offsets: Any, by_paragraph: Any) -> Any:
 def without_segments(data: Any, offsets: Any, begins: Any, ends: Any, counts: Any, is_removed: Any) -> Any:
     """Return the bytes and offsets of documents without some of their segments.
 
-    What stood between two segments stays between those that are left; a document that loses nothing stays as it is.
+    Text between two segments stays between the remaining ones; a document without removed segments stays as it is.
     """
     documents = len(offsets) - 1
     out = np.empty(offsets[documents] - offsets[0], np.uint8)

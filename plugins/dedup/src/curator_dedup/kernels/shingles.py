@@ -3,9 +3,9 @@
 A shingle's hash is a polynomial over its bytes (or over the hashes of its words) modulo 2^64, mixed. It is made a part
 of the document at a time, so that a document of any length needs the same memory.
 
-What is slow about such hashes is waiting: each byte for the product of the one before, and the processor for its guess
-where a word ends. So characters are taken four at a time, and words are found first, without a branch, and then hashed
-eight bytes at a time.
+The slow part of such hashes is latency: each byte waits for the product of the one before, and mispredicted branches
+at word ends stall the processor. So characters are hashed four at a time; words are found first, without branches, and
+then hashed eight bytes at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STATE_SIZE = 6
 """Numbers that a half-done document needs: see :func:`fill_hashes`."""
 SCRATCH_SIZE = 1024
 """Numbers of scratch beside those of a shingle: bytes that are searched for the ends of words at once."""
-# What a byte can begin: nothing special, a space, or one of the spaces of several bytes (as str.isspace has them).
+# Kinds of first bytes: nothing special, a space, or one of the spaces of several bytes (as str.isspace has them).
 _SPACE, _PERHAPS = 1, 2
 _KINDS = np.zeros(256, np.uint8)
 _KINDS[[9, 10, 11, 12, 13, 28, 29, 30, 31, 32]] = _SPACE
@@ -33,7 +33,7 @@ _KINDS[[0xC2, 0xE1, 0xE2, 0xE3]] = _PERHAPS
 _LEFT, _RIGHT, _HASH, _LENGTH, _COUNT, _DONE = range(STATE_SIZE)
 _NONE, _ONE, _TWO, _THREE, _EIGHT = (np.uint64(number) for number in (0, 1, 2, 3, 8))
 _POWERS = np.array([pow(BASE, exponent, 1 << 64) for exponent in range(9)], np.uint64)
-# What the last eight bytes of a word are multiplied by: nothing, where they are before its beginning.
+# Factors of the last eight bytes of a word: zero for bytes before its beginning.
 _WEIGHTS = np.array(
     [[_POWERS[7 - index] if 8 - index <= length else 0 for index in range(8)] for length in range(9)], np.uint64
 )
@@ -131,10 +131,10 @@ def _fill_characters(data: Any, begin: Any, end: Any, ngrams: Any, powers: Any, 
 
 
 @inlined
-def _roll(data: Any, left: Any, right: Any, most: Any, value: Any, drop: Any, out: Any) -> Any:
+def _roll(data: Any, left: Any, right: Any, max_moves: Any, value: Any, drop: Any, out: Any) -> Any:
     """Move the window over characters of one byte, four at a time; return how many, and the hash there."""
     # Unsigned numbers: with signed ones, every access to an array asks whether the index is negative.
-    done, limit = np.uint64(0), np.uint64(most) & ~np.uint64(3)
+    done, limit = np.uint64(0), np.uint64(max_moves) & ~np.uint64(3)
     behind, before = np.uint64(left), np.uint64(right)
     while done < limit:
         at, old = before + done, behind + done

@@ -1,4 +1,4 @@
-"""Records with repeated keys, sorted: what is left of millions of keys before documents are paired."""
+"""Sort records with repeated keys, the rest of millions of keys, before documents are paired."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ class RemoveLines(ProcessingStage[TableBatch, TableBatch]):
     Args:
         path: Folder of the cache, with the decisions.
         numbering: File with the batches of the corpus.
-        content_field: Column with text.
+        content_column: Column with text.
         unit: Lines or paragraphs.
     """
 
     path: str
     numbering: str
-    content_field: str = "text"
+    content_column: str = "text"
     unit: Unit = field(default="line", kw_only=True)
 
     name = "dedup.remove_lines"
@@ -45,7 +45,7 @@ class RemoveLines(ProcessingStage[TableBatch, TableBatch]):
     thread_safe: ClassVar[bool] = True
 
     def inputs(self) -> Columns:
-        return [self.content_field, SOURCE_COLUMN, ROW_COLUMN]
+        return [self.content_column, SOURCE_COLUMN, ROW_COLUMN]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         self._numbers = DocumentNumbers(self.numbering)
@@ -61,14 +61,14 @@ class RemoveLines(ProcessingStage[TableBatch, TableBatch]):
         places, found = places_of(self._documents, self._numbers.of(task))
         if len(places) == 0:
             return task
-        text = task.text(self.content_field)
+        text = task.text(self.content_column)
         column = column_bytes(text.to_arrow())
         begins, ends, counts = split_segments(column.data, column.offsets, self.unit == "paragraph")
         is_removed = np.zeros(len(begins), bool)
         is_removed[(np.cumsum(counts) - counts)[places] + np.asarray(self._lines[found])] = True
         data, offsets = without_segments(column.data, column.offsets, begins, ends, counts, is_removed)
         changed = pa.LargeStringArray.from_buffers(column.num_values, pa.py_buffer(offsets), pa.py_buffer(data))
-        result = task.with_column(self.content_field, _with_nulls(pl.Series(changed), text))
+        result = task.with_column(self.content_column, _with_nulls(pl.Series(changed), text))
         is_empty = pl.Series(np.diff(offsets) == 0) & pl.Series(np.diff(column.offsets) > 0)
         if not is_empty.any():
             return result

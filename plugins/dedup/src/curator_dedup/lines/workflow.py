@@ -36,7 +36,7 @@ class LineDeduplicationResult:
         lines_removed: Lines, or paragraphs, that were removed.
         output_paths: Files with the documents that are left.
         quarantined: Records that could not be read.
-        steps: What the steps returned, and how long they took.
+        steps: Return values and durations of the steps.
     """
 
     documents: int
@@ -57,7 +57,7 @@ class LineDeduplicationResult:
         return self.steps.warnings
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts and paths, and what the steps returned, as plain values."""
+        """Return the counts, the paths, and the results of the steps as plain values."""
         counts = {
             name: getattr(self, name) for name in ("documents", "documents_removed", "lines_removed", "quarantined")
         }
@@ -77,7 +77,7 @@ _LINES_PER_DOCUMENT = 10
 
 
 class LineDeduplicationWorkflow(MatchingWorkflow):
-    """Remove lines, or paragraphs, that stood in the corpus before: menus, notices, headers of web pages.
+    """Remove lines, or paragraphs, that occurred earlier in the corpus: menus, notices, headers of web pages.
 
     The first ``max_copies`` of the input stay. A document of which nothing is left is dropped. A line is compared
     without the spaces at its ends.
@@ -87,11 +87,11 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other.
+        cache_path: Folder for intermediate files of the steps.
         output_path: Folder for the documents that are left.
-        text_field: Column with text.
-        unit: What is compared: lines, or paragraphs (between empty lines).
-        min_bytes: Shorter ones are left alone: the empty line and the closing bracket are nobody's copies.
+        text_column: Column with text.
+        unit: Unit of comparison: lines, or paragraphs (between empty lines).
+        min_bytes: Shorter ones are kept: empty lines and closing brackets are not copies.
         max_copies: How many copies of a line may stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
@@ -105,7 +105,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str,
-        text_field: str = "text",
+        text_column: str = "text",
         *,
         unit: Unit = "line",
         min_bytes: int = 20,
@@ -120,7 +120,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=text_field,
+                content_column=text_column,
                 input_format=input_format,
                 block_bytes=block_bytes,
                 in_memory_bytes=in_memory_bytes,
@@ -143,7 +143,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
 
     def key_writer(self, partitions: int) -> WriteKeys:
         return WriteLineHashes(
-            self.cache_path, self.content_field, partitions=partitions, unit=self.unit, min_bytes=self.min_bytes
+            self.cache_path, self.content_column, partitions=partitions, unit=self.unit, min_bytes=self.min_bytes
         )
 
     def plan_steps(self) -> Sequence[WorkflowStep]:
@@ -185,7 +185,7 @@ class LineDeduplicationWorkflow(MatchingWorkflow):
         assert self.output_path is not None
         stages = [
             *self.corpus.reading(None, name="dedup.read"),
-            RemoveLines(self.cache_path, self.numbering_path, self.content_field, unit=self.unit),
+            RemoveLines(self.cache_path, self.numbering_path, self.content_column, unit=self.unit),
             self.corpus.writing(self.output_path, name="dedup.write"),
         ]
         return Pipeline(f"{self.name}: remove", stages=stages)

@@ -26,9 +26,9 @@ class WriteLineHashes(WriteKeys):
 
     Args:
         path: Folder of the cache.
-        content_field: Column with text.
-        id_field: None.
-        score_field: None.
+        content_column: Column with text.
+        id_column: None.
+        score_column: None.
         partitions: Into how many partitions keys are sorted.
         unit: Lines or paragraphs.
         min_bytes: Shorter ones are left alone.
@@ -43,7 +43,7 @@ class WriteLineHashes(WriteKeys):
         """Return a key for every line: half of the hash is the key, the other half the mark."""
         from curator_dedup.kernels.segments import split_segments
 
-        column = column_bytes(batch.text(self.content_field).to_arrow())
+        column = column_bytes(batch.text(self.content_column).to_arrow())
         begins, ends, counts = split_segments(column.data, column.offsets, self.unit == "paragraph")
         document = np.repeat(np.arange(column.num_values, dtype=np.uint32), counts)
         line = np.arange(len(begins)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -58,5 +58,5 @@ class WriteLineHashes(WriteKeys):
         return pa.table({name: pa.array(values) for name, values in columns.items()})
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the hashes."""
+        """Return the settings that the hashes depend on."""
         return {b"curator.lines": f"{self.unit} {self.min_bytes}".encode()}

@@ -20,7 +20,7 @@ KeepRule = Literal["first", "longest", "best"]
 
 @dataclass(frozen=True)
 class Clusters:
-    """All documents that have duplicates; of a corpus that is only compared with, those that stand for others.
+    """All documents that have duplicates; of a corpus that is only compared with, those that represent others.
 
     Args:
         members: Their numbers, sorted.
@@ -70,7 +70,7 @@ def make_clusters(
         roots: From :func:`components`.
         preference: A number per document: the highest is kept, the first of equal ones. The first unless given.
         is_fixed: Documents that must not be removed (those of a corpus that is only compared with): where a cluster has
-            any, the first of them stands for all that are not fixed, and the others are left out.
+            any, the first of them represents all that are not fixed, and the others are left out.
     """
     joined = np.flatnonzero(roots != np.arange(len(roots)))
     is_member = np.zeros(len(roots), bool)

@@ -1,4 +1,4 @@
-"""What was decided about the documents of a corpus, on disk: the clusters, and the table of duplicates."""
+"""The decisions about the documents of a corpus, on disk: the clusters, and the table of duplicates."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _looked_up(
 
 
 def _still_there(kept_ids: pa.Array, kept: NDArray[np.int64], earlier: Sequence[str]) -> pa.Array:
-    """Put those kept there in the place of documents that were themselves removed from an earlier corpus."""
+    """Replace documents that were removed from an earlier corpus by those kept in their place."""
     start = 0
     for folder in earlier:
         end = start + Index.read(folder).documents

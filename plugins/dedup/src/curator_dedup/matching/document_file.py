@@ -1,4 +1,4 @@
-"""The file of a batch with what is known about each of its documents."""
+"""The file of a batch with the properties of its documents."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _IN_STEPS: Mapping[str, str] = {"row": "DELTA_BINARY_PACKED", "size": "DELTA_BIN
 
 
 def write_documents(table: pa.Table, path: str) -> int:
-    """Write what is known about the documents of a batch; return the bytes written.
+    """Write the properties of the documents of a batch; return the bytes written.
 
     Args:
-        table: ``source``, ``row``, ``size``, and ``id`` and ``score`` where asked for.
+        table: ``source``, ``row``, ``size``, and optionally ``id`` and ``score``.
         path: The file.
     """
     options: dict[str, Any] = {"compression": "zstd", "write_page_checksum": True, "write_statistics": False}

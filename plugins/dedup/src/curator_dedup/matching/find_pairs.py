@@ -54,7 +54,7 @@ class FindPairs(PartWriter[FileGroupTask]):
 
     Args:
         path: Folder of the cache; pairs go to ``pairs`` in it.
-        numberings: Files with the batches of each corpus; numbers of the second go on where the first ends.
+        numberings: Files with the batches of each corpus; numbers of the second continue where the first ends.
         rule: Which documents of a key are paired (see :func:`curator_dedup.matching.pairing.pairs_with_a_key`).
         max_distance: In how many bits, at most, with ``near``.
     """

@@ -1,4 +1,4 @@
-"""The first pass: for each batch, a file with the keys of its documents and one with what is known about each."""
+"""The first pass: for each batch, a file with the keys of its documents and one with their properties."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
-__all__ = ["WriteKeys", "content_column", "text_column"]
+__all__ = ["WriteKeys", "content_values", "text_values"]
 
 _RECORD_COLUMNS = ["key", "mark", "document"]
 
@@ -41,20 +41,20 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
     """Base of stages that write the keys of documents, sorted into partitions.
 
     A keys file has the columns ``key`` (64 bits), ``mark`` and ``document`` (its place in the batch). A documents file
-    has for every document its file and place there, ``size`` in bytes, and ``id`` and ``score`` where asked for.
+    has for every document its file and place there, ``size`` in bytes, and optionally ``id`` and ``score``.
 
     Args:
         path: Folder of the cache.
-        content_field: Column that is compared.
-        id_field: Column with ids; file and position unless given.
-        score_field: Column with numbers by which the document to keep is chosen.
+        content_column: Column that is compared.
+        id_column: Column with ids; file and position unless given.
+        score_column: Column with numbers by which the document to keep is chosen.
         partitions: Into how many partitions keys are sorted.
     """
 
     path: str
-    content_field: str = "text"
-    id_field: str | None = field(default=None, kw_only=True)
-    score_field: str | None = field(default=None, kw_only=True)
+    content_column: str = "text"
+    id_column: str | None = field(default=None, kw_only=True)
+    score_column: str | None = field(default=None, kw_only=True)
     partitions: int = field(default=1, kw_only=True)
 
     thread_safe: ClassVar[bool] = True
@@ -65,14 +65,14 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
 
     @abstractmethod
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the keys, to be kept with them."""
+        """Return the settings that the keys depend on, to be kept with them."""
 
     def sizes_of(self, batch: TableBatch) -> Any:
         """Return the bytes of every document."""
-        return pc.fill_null(pc.binary_length(content_column(batch, self.content_field)), 0).cast(pa.int64())
+        return pc.fill_null(pc.binary_length(content_values(batch, self.content_column)), 0).cast(pa.int64())
 
     def inputs(self) -> Columns:
-        return [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
+        return [name for name in (self.content_column, self.id_column, self.score_column) if name is not None]
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         make_folder(f"{self.path}/keys")
@@ -123,14 +123,14 @@ class WriteKeys(ProcessingStage[TableBatch, FileGroupTask]):
             "row": task.data.column(ROW_COLUMN),
             "size": self.sizes_of(task),
         }
-        if self.id_field is not None:
-            columns["id"] = _ids(task, self.id_field)
-        if self.score_field is not None:
-            columns["score"] = _scores(task, self.score_field)
+        if self.id_column is not None:
+            columns["id"] = _ids(task, self.id_column)
+        if self.score_column is not None:
+            columns["score"] = _scores(task, self.score_column)
         return pa.table(columns)
 
 
-def content_column(task: TableBatch, name: str) -> Any:
+def content_values(task: TableBatch, name: str) -> Any:
     """Return a column of text or bytes.
 
     Raises:
@@ -150,7 +150,7 @@ def content_column(task: TableBatch, name: str) -> Any:
     return column
 
 
-def text_column(task: TableBatch, name: str) -> Any:
+def text_values(task: TableBatch, name: str) -> Any:
     """Return a column of text.
 
     Raises:
@@ -167,20 +167,20 @@ def _has_bytes(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
 
 
-def _ids(task: TableBatch, id_field: str) -> Any:
-    task.check_column(id_field)
-    column = task.data.column(id_field)
+def _ids(task: TableBatch, id_column: str) -> Any:
+    task.check_column(id_column)
+    column = task.data.column(id_column)
     if column.null_count:
         raise StageError(
-            f"column {id_field!r} has {column.null_count:,} nulls; an id is needed for every row",
-            fix="leave id_field out: then files and places are the ids",
+            f"column {id_column!r} has {column.null_count:,} nulls; an id is needed for every row",
+            fix="leave id_column out: then files and places are the ids",
         )
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _scores(task: TableBatch, score_field: str) -> Any:
-    task.check_column(score_field)
-    kind = task.data.schema.field(score_field).type
+def _scores(task: TableBatch, score_column: str) -> Any:
+    task.check_column(score_column)
+    kind = task.data.schema.field(score_column).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise StageError(f"column {score_field!r} holds {kind}; scores are numbers", fix="name a column of numbers")
-    return task.data.column(score_field).cast(pa.float64())
+        raise StageError(f"column {score_column!r} holds {kind}; scores are numbers", fix="name a column of numbers")
+    return task.data.column(score_column).cast(pa.float64())

@@ -32,15 +32,15 @@ class DocumentTexts:
     Args:
         corpus: The corpus.
         numbering: File with the numbers of its documents.
-        field: Column with the text.
+        column: Column with the text.
         start: Number of the corpus's first document.
     """
 
-    def __init__(self, corpus: Corpus, numbering: str, field: str, start: int) -> None:
+    def __init__(self, corpus: Corpus, numbering: str, column: str, start: int) -> None:
         self._corpus = corpus
         self._numbering = Numbering.read(numbering)
         self._rows = load_array(self._numbering.rows)
-        self._field = field
+        self._column = column
         self._start = start
 
     def of(self, numbers: Sequence[int]) -> list[str | None]:
@@ -75,7 +75,7 @@ class DocumentTexts:
             return held
         try:
             read = format_named(self._corpus.format_name).read
-            tables = (table for piece in pieces for table in read(piece, columns=[self._field]))
+            tables = (table for piece in pieces for table in read(piece, columns=[self._column]))
             return held | self._found(tables, rows)
         except (CuratorError, OSError, ValueError):  # a courtesy of the report: it must not cost the result
             return held
@@ -85,7 +85,7 @@ class DocumentTexts:
         for table in tables:
             numbers = table.column(ROW_COLUMN).to_numpy()
             for place in np.flatnonzero(np.isin(numbers, list(rows))).tolist():
-                value = table.column(self._field)[place].as_py() if self._field in table.column_names else None
+                value = table.column(self._column)[place].as_py() if self._column in table.column_names else None
                 if isinstance(value, str):
                     texts[int(numbers[place])] = value
         return texts

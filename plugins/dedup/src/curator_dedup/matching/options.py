@@ -1,4 +1,4 @@
-"""What every deduplication is told about its corpus, as one value."""
+"""The common options of all deduplications, as one value."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ __all__ = ["IN_MEMORY_BYTES", "MatchingOptions", "OutputMode"]
 
 OutputMode = Literal["remove", "tag"]
 IN_MEMORY_BYTES = 512 << 20
-"""A corpus of so many bytes is held in memory between passes, unless told otherwise."""
+"""Default size up to which a corpus is held in memory between passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingOptions:
-    """A corpus, where things go, and what becomes of duplicates.
+    """A corpus, the output folders, and the treatment of duplicates.
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the documents that are left.
-        content_field: Column that is compared.
-        id_field: Column with ids; file and place unless given.
+        content_column: Column that is compared.
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the documents that are left; otherwise only the table of duplicates is made.
         keep: Which document of a cluster is kept.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all documents with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a document there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: documents that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
         in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
@@ -43,11 +43,11 @@ class MatchingOptions:
     input_path: str | list[str]
     cache_path: str
     output_path: str | None
-    content_field: str
-    id_field: str | None = None
+    content_column: str
+    id_column: str | None = None
     perform_removal: bool = True
     keep: KeepRule = "first"
-    score_field: str | None = None
+    score_column: str | None = None
     output_mode: OutputMode = "remove"
     compare_with: str | list[str] | None = None
     input_format: str | None = None
@@ -59,12 +59,12 @@ class MatchingOptions:
             raise ConfigError("removal needs a place to write to", fix="add output_path, or perform_removal: false")
         if self.keep not in ("first", "longest", "best"):
             raise ConfigError(f"keep={self.keep!r}", fix="use first, longest or best")
-        if (self.keep == "best") != (self.score_field is not None):
-            raise ConfigError("keep: best and score_field go together", fix="give both or neither")
+        if (self.keep == "best") != (self.score_column is not None):
+            raise ConfigError("keep: best and score_column go together", fix="give both or neither")
         if self.output_mode not in ("remove", "tag"):
             raise ConfigError(f"output_mode={self.output_mode!r}", fix="use remove or tag")
 
     @property
     def columns(self) -> list[str]:
         """Columns that the first pass needs."""
-        return [name for name in (self.content_field, self.id_field, self.score_field) if name is not None]
+        return [name for name in (self.content_column, self.id_column, self.score_column) if name is not None]

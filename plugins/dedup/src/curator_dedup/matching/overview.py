@@ -1,4 +1,4 @@
-"""What the duplicates of a corpus look like: how large the clusters are, how similar, with examples."""
+"""An overview of the duplicates of a corpus: sizes of clusters, similarities, and examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make_overview", "overview_text"]
 
-_MOST_REPEATED = 5
+_MAX_REPEATED_SHOWN = 5
 _SAMPLES = 5
 _BINS = 10
 _SHOWN_CHARS = 160
@@ -38,7 +38,7 @@ def make_overview(
     is_kept = clusters.kept == clusters.members
     kept, sizes = clusters.members[is_kept], clusters.sizes[is_kept]
     removed = clusters.members[~is_kept]
-    largest = np.argsort(-sizes, kind="stable")[:_MOST_REPEATED]  # the first of equal ones first
+    largest = np.argsort(-sizes, kind="stable")[:_MAX_REPEATED_SHOWN]  # the first of equal ones first
     most = kept[largest]
     top = np.sort(most)
     id_of = dict(zip(top.tolist(), ids(top), strict=True))

@@ -27,7 +27,7 @@ def pairs_with_a_key(
 
     Args:
         keys: One for every record.
-        marks: What tells documents with the same key apart.
+        marks: Distinguish documents with the same key.
         documents: Whose key it is; sorted among those with the same key and mark.
         rule: Which documents of a key are paired: ``candidates`` those with different marks (see
             :func:`curator_dedup.kernels.edges.candidate_edges`), ``equal`` those with the same mark, ``near`` those

@@ -1,4 +1,4 @@
-"""The last pass: drop the documents that were decided against, or tag every document with what was decided."""
+"""The last pass: drop the documents to remove, or tag every document with its decision."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class RemoveDuplicates(Filter):
 
 @dataclass
 class TagDuplicates(ProcessingStage[TableBatch, TableBatch]):
-    """Tag every document with what was decided about it.
+    """Tag every document with its decision.
 
     Adds ``duplicate_of``, the id of the document kept in a row's place, null where that is the row itself, and
     ``duplicate_count``, how many documents the row's cluster has: one for a document without duplicates.

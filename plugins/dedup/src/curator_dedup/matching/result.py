@@ -1,4 +1,4 @@
-"""What a deduplication comes to."""
+"""The result of a deduplication."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class DeduplicationResult:
         removed: Documents of which another is kept.
         clusters: Groups of documents that are duplicates of each other.
         largest_cluster: How many documents the largest has.
-        duplicates_path: Parquet file with ``id``, ``kept_id`` and ``similarity`` of what was removed.
-        overview: Sizes of clusters, the most repeated documents and samples of what was removed, as text; the cache
+        duplicates_path: Parquet file with ``id``, ``kept_id`` and ``similarity`` of the removed documents.
+        overview: Sizes of clusters, the most repeated documents and samples of removed ones, as text; the cache
             has it as ``overview.json``.
         output_paths: Files with the documents that are left.
         quarantined: Records that could not be read.
-        steps: What the steps returned, and how long they took.
+        steps: Return values and durations of the steps.
     """
 
     documents: int
@@ -40,7 +40,7 @@ class DeduplicationResult:
 
     @classmethod
     def of(cls, steps: WorkflowResult) -> DeduplicationResult:
-        """Collect the result from what the steps returned."""
+        """Collect the result from the return values of the steps."""
         decision = steps["decide"]
         return cls(
             documents=decision["documents"],
@@ -70,7 +70,7 @@ class DeduplicationResult:
         return self.steps.warnings
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts and paths, and what the steps returned, as plain values."""
+        """Return the counts, the paths, and the results of the steps as plain values."""
         return {
             "documents": self.documents,
             "kept": self.kept,

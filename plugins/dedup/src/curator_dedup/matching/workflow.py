@@ -1,4 +1,4 @@
-"""What exact and fuzzy deduplication have in common: keys, pairs that share one, clusters, a decision, removal."""
+"""The base of exact and fuzzy deduplication: keys, pairs with equal keys, clusters, a decision, removal."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ Pairs: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float
 """Numbers of the documents of pairs, and how similar they are, where that is known."""
 _PARTITION_BYTES = 64 << 20
 """Keys in one partition, which is sorted in memory."""
-_LEAST_PARTITIONS = 4
+_MIN_PARTITIONS = 4
 """So that threads share the work also where one partition would do."""
 _DOCUMENT_BYTES = 500
-"""What a document is taken to have, to choose a number of partitions."""
+"""Assumed size of a document, to choose a number of partitions."""
 
 
 class MatchingWorkflow(Workflow):
@@ -67,7 +67,7 @@ class MatchingWorkflow(Workflow):
 
     Args:
         name: Name in reports.
-        options: What it is told about its corpus.
+        options: The common options.
     """
 
     kind: ClassVar[str]
@@ -83,11 +83,11 @@ class MatchingWorkflow(Workflow):
             held_columns=None if options.perform_removal else options.columns,
         )
         self.output_path = options.output_path
-        self.content_field = options.content_field
-        self.id_field = options.id_field
+        self.content_column = options.content_column
+        self.id_column = options.id_column
         self.perform_removal = options.perform_removal
         self.keep = options.keep
-        self.score_field = options.score_field
+        self.score_column = options.score_column
         self.output_mode = options.output_mode
         earlier = options.compare_with
         self.compare_with = [earlier] if isinstance(earlier, str) else list(earlier or ())
@@ -97,7 +97,7 @@ class MatchingWorkflow(Workflow):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Return what decides the keys: those of corpora that are compared must agree in it."""
+        """Return the settings that the keys depend on; they must be equal for corpora that are compared."""
 
     @abstractmethod
     def key_writer(self, partitions: int) -> WriteKeys:
@@ -156,7 +156,7 @@ class MatchingWorkflow(Workflow):
         check_own_output([*reading, *(self.corpus.writing(path, name=name) for path, name in folders)])
 
     def summary(self, steps: WorkflowResult) -> Any:
-        """Return what the steps came to."""
+        """Return the result of the steps."""
         return DeduplicationResult.of(steps)
 
     def plan_steps(self) -> Sequence[WorkflowStep]:
@@ -216,7 +216,7 @@ class MatchingWorkflow(Workflow):
         if earlier:
             return earlier[0].partitions
         documents = self.corpus.total_bytes // _DOCUMENT_BYTES + 1
-        return max(_LEAST_PARTITIONS, partitions_for(documents * self.key_bytes, _PARTITION_BYTES))
+        return max(_MIN_PARTITIONS, partitions_for(documents * self.key_bytes, _PARTITION_BYTES))
 
     def numberings(self) -> list[str]:
         """Return the files with the numbers of the documents of all corpora."""
@@ -261,7 +261,7 @@ class MatchingWorkflow(Workflow):
             paths=[paths] if isinstance(paths, str) else paths,
             format=self.corpus.format_name,
             block_bytes=self.corpus.block_bytes,
-            content_field=self.content_field,
+            content_column=self.content_column,
             numbering=self.numbering_path,
             documents=numbering.documents,
         ).write(self.cache_path)
@@ -283,7 +283,7 @@ class MatchingWorkflow(Workflow):
         return {"pairs": len(pairs), "files": [path]}
 
     def found_pairs(self, results: WorkflowResult) -> Iterator[Pairs]:
-        """Yield the pairs that share a key; those of two documents of earlier corpora are nobody's business."""
+        """Yield the pairs that share a key, without pairs of two documents of earlier corpora."""
         start = self.start
         for path in pair_files(results["pairs"]):
             table = read_columns(path)
@@ -308,7 +308,7 @@ class MatchingWorkflow(Workflow):
     def write_decisions(
         self, documents: int, clusters: Clusters, similarity: NDArray[np.float64] | None
     ) -> dict[str, Any]:
-        """Write what was decided, and an overview of it.
+        """Write the decisions, and an overview of them.
 
         Args:
             documents: Documents of this corpus.
@@ -316,12 +316,12 @@ class MatchingWorkflow(Workflow):
             similarity: For each member, the highest similarity found with another; unknown where None.
         """
         batches = self.batches()
-        are_places = self.id_field is None and not self.compare_with
+        are_places = self.id_column is None and not self.compare_with
         place_ids = PlaceIds(Numbering.read(self.numbering_path)) if are_places else None
         path, removed = write_decisions(
             self.cache_path, clusters, batches, similarity, place_ids=place_ids, earlier=self.compare_with
         )
-        texts = DocumentTexts(self.corpus, self.numbering_path, self.content_field, self.start)
+        texts = DocumentTexts(self.corpus, self.numbering_path, self.content_column, self.start)
         overview = make_overview(
             clusters, similarity, ids=lambda numbers: ids_of(numbers, batches).to_pylist(), texts=texts.of
         )
@@ -370,6 +370,6 @@ def _similarity(members: NDArray[np.int64], pairs: Sequence[Pairs]) -> NDArray[n
     highest = np.zeros(len(members))
     for first, second, similarity in pairs:
         for numbers in (first, second):
-            places, found = places_of(members, numbers)  # without documents of earlier corpora that stand for no other
+            places, found = places_of(members, numbers)  # without documents of earlier corpora that represent no other
             np.maximum.at(highest, found, np.asarray(similarity)[places])
     return highest

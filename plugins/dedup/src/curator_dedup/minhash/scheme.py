@@ -34,7 +34,7 @@ class MinhashScheme:
     'multiply'
 
     Args:
-        unit: What shingles are made of: characters (code points) or words.
+        unit: Unit of shingles: characters (code points) or words.
         ngrams: How many of them make a shingle.
         num_hashes: Entries of a signature.
         bits: Size of an entry: 32 is enough for any corpus; with 64, entries of different shingles never meet.
@@ -91,11 +91,11 @@ class MinhashScheme:
         """Refuse signatures that were made in another way.
 
         Args:
-            metadata: What the signatures say about themselves.
+            metadata: The metadata of the signatures.
             source: Where they are.
 
         Raises:
-            DataError: Says in what the two differ.
+            DataError: The two differ; the message names the differences.
         """
         found = (metadata or {}).get(SCHEME_KEY)
         if found is None:
@@ -114,7 +114,7 @@ class MinhashScheme:
             )
 
 
-@lru_cache(maxsize=8)  # they are asked for with every few thousand documents
+@lru_cache(maxsize=8)  # they are requested for every few thousand documents
 def _constants(scheme: MinhashScheme) -> tuple[NDArray[Any], NDArray[Any]]:
     from curator_dedup.kernels.mixing import seeds64
 

@@ -1,4 +1,4 @@
-"""Add MinHash signatures to rows, for whoever wants to compare them in a way of their own."""
+"""Add MinHash signatures to rows, for comparisons outside of the workflows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     (True, 64, None)
 
     Args:
-        text_field: Column with the text.
-        output_field: Column to add.
-        unit: What shingles are made of: characters, or words.
+        text_column: Column with the text.
+        output_column: Column to add.
+        unit: Unit of shingles: characters, or words.
         words: Where words end: at ``whitespace``, of which a segmenter puts some into ``chinese``, ``japanese`` or
             ``thai`` first.
         ngrams: How many of them make a shingle.
@@ -47,8 +47,8 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
         device: A torch device to compute on; the CPU, without torch, unless given.
     """
 
-    text_field: str = "text"
-    output_field: str = "minhash"
+    text_column: str = "text"
+    output_column: str = "minhash"
     unit: Literal["char", "word"] = field(default="char", kw_only=True)
     words: SpacedWords = field(default="whitespace", kw_only=True)
     ngrams: int = field(default=24, kw_only=True)
@@ -62,7 +62,7 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _ = self.scheme  # impossible parameters are refused at once
+        _ = self.scheme  # refuse impossible parameters early
 
     @property
     def scheme(self) -> MinhashScheme:
@@ -79,19 +79,19 @@ class Minhash(ProcessingStage[TableBatch, TableBatch]):
         return None
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
-        return [self.output_field]
+        return [self.output_column]
 
     def process(self, task: TableBatch) -> TableBatch:
         """Add the signatures of a batch."""
         scheme = self.scheme
-        signatures, shingles = sign(column_bytes(task.text(self.text_field).to_arrow()), scheme, device=self.device)
+        signatures, shingles = sign(column_bytes(task.text(self.text_column).to_arrow()), scheme, device=self.device)
         column = pa.FixedSizeListArray.from_arrays(
             pa.array(signatures.reshape(-1)), scheme.num_hashes, mask=pa.array(shingles == 0)
         )
-        place = task.data.schema.get_field_index(self.output_field)
-        told = pa.field(self.output_field, column.type, metadata=scheme.to_metadata())
+        place = task.data.schema.get_field_index(self.output_column)
+        told = pa.field(self.output_column, column.type, metadata=scheme.to_metadata())
         table = task.data if place < 0 else task.data.remove_column(place)
         return task.with_data(table.append_column(told, column))

@@ -31,7 +31,7 @@ _PAIRS_AT_ONCE = 1 << 24
 def sign_with_torch(
     column: ColumnBytes, scheme: MinhashScheme, *, device: str
 ) -> tuple[NDArray[np.unsignedinteger[Any]], NDArray[np.int64]]:
-    """Return what :func:`curator_dedup.minhash.signing.sign` does."""
+    """Return the same signatures as :func:`curator_dedup.minhash.signing.sign`."""
     import torch
 
     offsets = torch.tensor(column.offsets - column.offsets[0], device=device)

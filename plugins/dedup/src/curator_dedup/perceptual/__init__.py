@@ -1,1 +1,1 @@
-"""Perceptual deduplication: rows whose 64-bit hashes of what they look or sound like differ in few bits."""
+"""Perceptual deduplication: rows whose 64-bit perceptual hashes differ in few bits."""

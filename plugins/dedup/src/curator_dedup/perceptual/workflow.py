@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PerceptualDeduplicationWorkflow"]
 
 _RECORD_BYTES = 20
-_MOST_DISTANCE = 15
+_MAX_DISTANCE = 15
 """With more, pieces would be shorter than four bits, and nearly everything would be compared with everything."""
 
 
@@ -32,16 +32,16 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other; it can serve as an index later.
+        cache_path: Folder for intermediate files of the steps; it can serve as an index later.
         output_path: Folder for the rows that are left.
-        hash_field: Column with 64-bit hashes: numbers, or 16 hexadecimal digits.
-        id_field: Column with ids; file and place unless given.
+        hash_column: Column with 64-bit hashes: numbers, or 16 hexadecimal digits.
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the rows that are left; otherwise only the table of duplicates is made.
         max_distance: Bits in which hashes of duplicates differ, at most.
-        keep: Which row of a cluster is kept: the first of the input, or the best by ``score_field``.
-        score_field: Column with numbers, the highest of which is kept with ``keep="best"``.
+        keep: Which row of a cluster is kept: the first of the input, or the best by ``score_column``.
+        score_column: Column with numbers, the highest of which is kept with ``keep="best"``.
         output_mode: Leave duplicates out, or write all rows with ``duplicate_of`` and ``duplicate_count``.
-        compare_with: Caches of earlier workflows: what is like a row there is removed, and nothing there is.
+        compare_with: Caches of earlier workflows: rows that duplicate one there are removed; those corpora stay.
         input_format: Table format; found out from the files unless given.
         block_bytes: Size of a unit of work.
         in_memory_bytes: A corpus up to this size is read once and held in memory; a larger one is read in every pass.
@@ -54,13 +54,13 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str | None = None,
-        hash_field: str = "phash",
-        id_field: str | None = None,
+        hash_column: str = "phash",
+        id_column: str | None = None,
         *,
         perform_removal: bool = True,
         max_distance: int = 4,
         keep: KeepRule = "first",
-        score_field: str | None = None,
+        score_column: str | None = None,
         output_mode: OutputMode = "remove",
         compare_with: str | list[str] | None = None,
         input_format: str | None = None,
@@ -73,11 +73,11 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=hash_field,
-                id_field=id_field,
+                content_column=hash_column,
+                id_column=id_column,
                 perform_removal=perform_removal,
                 keep=keep,
-                score_field=score_field,
+                score_column=score_column,
                 output_mode=output_mode,
                 compare_with=compare_with,
                 input_format=input_format,
@@ -85,8 +85,8 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
                 in_memory_bytes=in_memory_bytes,
             ),
         )
-        if not 0 <= max_distance <= _MOST_DISTANCE:
-            raise ConfigError(f"max_distance must be from 0 to {_MOST_DISTANCE}, got {max_distance}")
+        if not 0 <= max_distance <= _MAX_DISTANCE:
+            raise ConfigError(f"max_distance must be from 0 to {_MAX_DISTANCE}, got {max_distance}")
         if keep == "longest":
             raise ConfigError("keep: longest is for texts; all hashes have the same length", fix="use first or best")
         self.max_distance = max_distance
@@ -101,9 +101,9 @@ class PerceptualDeduplicationWorkflow(MatchingWorkflow):
     def key_writer(self, partitions: int) -> WriteKeys:
         return WritePieces(
             self.cache_path,
-            self.content_field,
-            id_field=self.id_field,
-            score_field=self.score_field,
+            self.content_column,
+            id_column=self.id_column,
+            score_column=self.score_column,
             partitions=partitions,
             max_distance=self.max_distance,
         )

@@ -29,9 +29,9 @@ class WritePieces(WriteKeys):
 
     Args:
         path: Folder of the cache.
-        content_field: Column with hashes: numbers, or 16 hexadecimal digits.
-        id_field: Column with ids; file and place unless given.
-        score_field: Column with numbers by which the row to keep is chosen.
+        content_column: Column with hashes: numbers, or 16 hexadecimal digits.
+        id_column: Column with ids; file and place unless given.
+        score_column: Column with numbers by which the row to keep is chosen.
         partitions: Into how many partitions keys are sorted.
         max_distance: Bits in which hashes of duplicates differ, at most.
     """
@@ -42,7 +42,7 @@ class WritePieces(WriteKeys):
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
         """Return a key for every piece, with the whole hash as the mark."""
-        hashes, is_there = perceptual_hashes(batch, self.content_field)
+        hashes, is_there = perceptual_hashes(batch, self.content_column)
         chosen = np.flatnonzero(is_there)
         pieces = self.max_distance + 1
         edges = [number * HASH_BITS // pieces for number in range(pieces + 1)]
@@ -62,18 +62,18 @@ class WritePieces(WriteKeys):
         return pa.array(np.zeros(batch.num_rows, np.int64))
 
     def metadata(self) -> dict[bytes, bytes]:
-        """Return what decides the pieces."""
+        """Return the settings that the pieces depend on."""
         return {b"curator.perceptual": str(self.max_distance).encode()}
 
 
-def perceptual_hashes(batch: TableBatch, field: str) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def perceptual_hashes(batch: TableBatch, hash_column: str) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """Return the hashes in a column as numbers, and which rows have one.
 
     Raises:
         StageError: The column holds something else.
     """
-    batch.check_column(field)
-    column = batch.data.column(field)
+    batch.check_column(hash_column)
+    column = batch.data.column(hash_column)
     kind = column.type
     is_there = np.asarray(column.is_valid().to_numpy())
     hashes = np.zeros(len(column), np.uint64)
@@ -92,7 +92,7 @@ def perceptual_hashes(batch: TableBatch, field: str) -> tuple[NDArray[np.uint64]
         except ValueError:
             pass
     raise StageError(
-        f"column {field!r} holds {kind}; 64-bit hashes are numbers, or 16 hexadecimal digits each",
+        f"column {hash_column!r} holds {kind}; 64-bit hashes are numbers, or 16 hexadecimal digits each",
         fix="name the column with the hashes, as image.phash makes them",
     )
 

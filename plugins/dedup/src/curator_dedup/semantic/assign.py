@@ -30,14 +30,14 @@ class AssignClusters(PartWriter[TableBatch]):
     Args:
         path: Folder of the cache; vectors go to ``clusters`` in it.
         numbering: File with the batches of the corpus.
-        embedding_field: Column with embeddings.
+        embedding_column: Column with embeddings.
         partitions: Into how many partitions clusters are put.
         eps: Largest cosine distance of duplicates.
         device: Where to compute.
     """
 
     numbering: str
-    embedding_field: str = "embedding"
+    embedding_column: str = "embedding"
     partitions: int = 1
     eps: float = 0.05
     device: str = "cpu"
@@ -46,7 +46,7 @@ class AssignClusters(PartWriter[TableBatch]):
     folder = "clusters"
 
     def inputs(self) -> Columns:
-        return [self.embedding_field]
+        return [self.embedding_column]
 
     def setup(self, worker: WorkerInfo) -> None:
         import torch
@@ -57,7 +57,7 @@ class AssignClusters(PartWriter[TableBatch]):
 
     def write_part(self, task: TableBatch, path: str) -> dict[str, Any] | None:
         """Write the vectors of a batch; None where it has none."""
-        vectors, is_there = unit_vectors(task, self.embedding_field)
+        vectors, is_there = unit_vectors(task, self.embedding_column)
         chosen = np.flatnonzero(is_there)
         if len(chosen) == 0:
             return None

@@ -1,4 +1,4 @@
-"""Clusters out of partners: who is kept in the place of whom. Plain functions of arrays."""
+"""Make clusters of partners: the document kept in place of each. Plain functions of arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clusters_of_partners(
 ) -> tuple[Clusters, NDArray[np.float64]]:
     """Return the clusters that rows and their partners make, and the similarity of each member to its partner.
 
-    A row that has a partner is removed. The partner may be removed as well; what is kept is at the end of the chain.
+    A row that has a partner is removed. The partner may be removed as well; the kept row is at the end of the chain.
     Partners come before their rows in one order of all rows, so that chains have an end.
 
     >>> clusters, _ = clusters_of_partners(np.array([2, 1, 1]), np.array([1, 0, 5]), np.array([0.97, 0.99, 0.96]))

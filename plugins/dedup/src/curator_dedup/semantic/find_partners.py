@@ -31,7 +31,7 @@ class ListClusters(ProcessingStage[EmptyTask, FileGroupTask]):
 
     Args:
         paths: The files.
-        versions: What tells one version of each from another.
+        versions: Version of each.
         partitions: How many partitions there are.
     """
 
@@ -108,7 +108,7 @@ class FindPartners(PartWriter[FileGroupTask]):
         return found[0], found[1], found[2]
 
     def _preference(self, documents: Any, near: Any, vectors: Any) -> Any:
-        """Return what rows are sorted by within a cluster: the lowest is kept first."""
+        """Return the sort keys of rows within a cluster: the lowest is kept first."""
         if self.which_to_keep == "hard":
             return near
         if self.which_to_keep == "easy":

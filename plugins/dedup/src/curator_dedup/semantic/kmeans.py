@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 16384
 def spherical_kmeans(
     vectors: NDArray[np.float32], clusters: int, *, iterations: int = 8, seed: int = 0, device: str = "cpu"
 ) -> NDArray[np.float32]:
-    """Return the centres of so many clusters, as unit vectors.
+    """Return the centres of the clusters, as unit vectors.
 
     Args:
         vectors: A sample of the corpus, as unit vectors.
@@ -39,7 +39,7 @@ def spherical_kmeans(
         labels = labels[:, 0]
         sums = torch.zeros_like(centres).index_add_(0, labels, points)
         is_empty = torch.bincount(labels, minlength=clusters) == 0
-        if bool(is_empty.any()):  # a centre that nobody is near moves to a vector that is far from its own
+        if bool(is_empty.any()):  # a centre without vectors moves to a vector that is far from its own centre
             lonely = torch.argsort(similarity[:, 0])[: int(is_empty.sum())]
             sums[is_empty] = points[lonely]
         centres = torch.nn.functional.normalize(sums, dim=1)

@@ -22,7 +22,7 @@ _TINY = 1e-15
 _ROWS_AT_ONCE = 16384
 
 
-def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def unit_vectors(batch: TableBatch, embedding_column: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return the embeddings of a batch, scaled to length one, and which rows have one.
 
     A row has none where the column is null, where a number of it is not finite, or where all of them are zero.
@@ -30,18 +30,19 @@ def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], ND
     Raises:
         StageError: The column holds something else, or embeddings of different lengths.
     """
-    batch.check_column(field)
-    column = batch.data.column(field)
+    batch.check_column(embedding_column)
+    column = batch.data.column(embedding_column)
     kind = column.type
     is_list = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
     if not is_list or not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
         raise StageError(
-            f"column {field!r} holds {kind}; embeddings are lists of numbers", fix="name the column with the embeddings"
+            f"column {embedding_column!r} holds {kind}; embeddings are lists of numbers",
+            fix="name the column with the embeddings",
         )
     array = column.combine_chunks()
     array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     is_there = np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
-    width = _width(array, field)
+    width = _width(array, embedding_column)
     matrix = np.zeros((len(array), width), np.float32)
     values: Any = array.drop_null().flatten().to_numpy(zero_copy_only=False)
     matrix[is_there] = values.astype(np.float32, copy=False).reshape(int(is_there.sum()), width)
@@ -58,13 +59,14 @@ def unit_vectors(batch: TableBatch, field: str) -> tuple[NDArray[np.float32], ND
     return matrix, is_there
 
 
-def _width(array: Any, field: str) -> int:
+def _width(array: Any, embedding_column: str) -> int:
     if pa.types.is_fixed_size_list(array.type):
         return int(array.type.list_size)
     lengths = np.unique(array.value_lengths().drop_null().to_numpy())
     if len(lengths) > 1:
         raise StageError(
-            f"column {field!r} has embeddings of {len(lengths)} different lengths ({lengths[0]} to {lengths[-1]})",
+            f"column {embedding_column!r} has embeddings of {len(lengths)} different lengths "
+            f"({lengths[0]} to {lengths[-1]})",
             fix="embed all rows with the same model",
         )
     return int(lengths[0]) if len(lengths) else 0
@@ -73,8 +75,8 @@ def _width(array: Any, field: str) -> int:
 def drawn(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float64]:
     """Return a random number from 0 to 1 for each vector, which depends on the vector and the seed alone.
 
-    What is chosen by it is the same whatever files the rows are in, and in which order: the files of an earlier step
-    have names that depend on the folder that it read.
+    A choice by these numbers does not depend on the files of the rows or their order: the names of files of an earlier
+    step depend on the folder that it read.
     """
     weights = np.random.Generator(np.random.PCG64(seed)).integers(1 << 63, size=vectors.shape[1], dtype=np.uint64)
     mixed = np.empty(len(vectors), np.uint64)

@@ -37,7 +37,7 @@ _PARTITION_BYTES = 128 << 20
 
 
 class SemanticDeduplicationWorkflow(MatchingWorkflow):
-    """Keep one of all rows whose embeddings are nearly the same, whatever they are embeddings of.
+    """Keep one of all rows whose embeddings are nearly the same, in any modality.
 
     The method is SemDeDup (Abbas et al. 2023): embeddings are clustered by k-means, and within each cluster a row is
     removed when one that is preferred to it is at a cosine distance of at most ``eps``.
@@ -47,16 +47,16 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
 
     Args:
         input_path: Files, folders, globs or URLs.
-        cache_path: Folder for what the steps leave to each other.
+        cache_path: Folder for intermediate files of the steps.
         output_path: Folder for the rows that are left.
-        embedding_field: Column with embeddings: lists of numbers.
-        id_field: Column with ids; file and place unless given.
+        embedding_column: Column with embeddings: lists of numbers.
+        id_column: Column with ids; file and place unless given.
         perform_removal: Whether to write the rows that are left; otherwise only the table of duplicates is made.
         n_clusters: Into how many clusters; about twice the square root of the number of rows unless given.
         eps: Largest cosine distance of duplicates.
         which_to_keep: ``hard`` keeps the row farthest from its cluster's centre, ``easy`` the nearest, ``random`` any,
             ``best`` the one with the highest score.
-        score_field: Column with scores, for ``best``.
+        score_column: Column with scores, for ``best``.
         iterations: Rounds of k-means.
         output_mode: Leave duplicates out, or write all rows with ``duplicate_of`` and ``duplicate_count``.
         input_format: Table format; found out from the files unless given.
@@ -73,14 +73,14 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         input_path: str | list[str],
         cache_path: str,
         output_path: str | None = None,
-        embedding_field: str = "embedding",
-        id_field: str | None = None,
+        embedding_column: str = "embedding",
+        id_column: str | None = None,
         *,
         perform_removal: bool = True,
         n_clusters: int | None = None,
         eps: float = 0.05,
         which_to_keep: KeepSemantic = "hard",
-        score_field: str | None = None,
+        score_column: str | None = None,
         iterations: int = 8,
         output_mode: OutputMode = "remove",
         input_format: str | None = None,
@@ -95,11 +95,11 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
                 input_path=input_path,
                 cache_path=cache_path,
                 output_path=output_path,
-                content_field=embedding_field,
-                id_field=id_field,
+                content_column=embedding_column,
+                id_column=id_column,
                 perform_removal=perform_removal,
-                keep="first" if score_field is None else "best",
-                score_field=score_field,
+                keep="first" if score_column is None else "best",
+                score_column=score_column,
                 output_mode=output_mode,
                 input_format=input_format,
                 block_bytes=block_bytes,
@@ -112,8 +112,8 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
             raise ConfigError(f"n_clusters must be at least 1, got {n_clusters}")
         if which_to_keep not in ("hard", "easy", "random", "best"):
             raise ConfigError(f"which_to_keep={which_to_keep!r}", fix="use hard, easy, random or best")
-        if (which_to_keep == "best") != (score_field is not None):
-            raise ConfigError("which_to_keep: best and score_field go together", fix="give both or neither")
+        if (which_to_keep == "best") != (score_column is not None):
+            raise ConfigError("which_to_keep: best and score_column go together", fix="give both or neither")
         self.n_clusters = n_clusters
         self.eps = eps
         self.which_to_keep = which_to_keep
@@ -137,14 +137,14 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
         return {"eps": self.eps}
 
     def key_writer(self, partitions: int) -> WriteKeys:
-        share = min(1.0, _SAMPLE_BYTES / max(1, self.corpus.total_bytes))
+        fraction = min(1.0, _SAMPLE_BYTES / max(1, self.corpus.total_bytes))
         return WriteSample(
             self.cache_path,
-            self.content_field,
-            id_field=self.id_field,
-            score_field=self.score_field,
+            self.content_column,
+            id_column=self.id_column,
+            score_column=self.score_column,
             partitions=partitions,
-            share=share,
+            fraction=fraction,
             seed=self.seed,
         )
 
@@ -194,11 +194,11 @@ class SemanticDeduplicationWorkflow(MatchingWorkflow):
 
     def _assign(self, results: WorkflowResult) -> Pipeline:
         stages = [
-            *self.corpus.reading([self.content_field], name="dedup.read"),
+            *self.corpus.reading([self.content_column], name="dedup.read"),
             AssignClusters(
                 self.cache_path,
                 self.numbering_path,
-                self.content_field,
+                self.content_column,
                 partitions=results["centres"]["partitions"],
                 eps=self.eps,
                 device=self.device,

@@ -1,4 +1,4 @@
-"""The first pass: what is known about each row, and a sample of the vectors to find clusters in."""
+"""The first pass: properties of each row, and a sample of the vectors to find clusters in."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class WriteSample(WriteKeys):
 
     Args:
         path: Folder of the cache.
-        content_field: Column with embeddings.
-        id_field: Column with ids; file and place unless given.
-        score_field: Column with numbers by which the row to keep is chosen.
+        content_column: Column with embeddings.
+        id_column: Column with ids; file and place unless given.
+        score_column: Column with numbers by which the row to keep is chosen.
         partitions: One.
-        share: Share of the vectors that is taken.
+        fraction: Fraction of the vectors that is taken.
         seed: Start of the random numbers.
     """
 
-    share: float = field(default=1.0, kw_only=True)
+    fraction: float = field(default=1.0, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
     name = "dedup.write_sample"
 
     def keys_of(self, batch: TableBatch) -> pa.Table:
-        """Return vectors that were drawn, in the place of keys."""
-        vectors, is_there = unit_vectors(batch, self.content_field)
-        chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.share))
+        """Return sampled vectors instead of keys."""
+        vectors, is_there = unit_vectors(batch, self.content_column)
+        chosen = np.flatnonzero(is_there & (drawn(vectors, self.seed) < self.fraction))
         width = vectors.shape[1]
         values = pa.array(vectors[chosen].reshape(-1))
         columns: dict[str, Any] = {

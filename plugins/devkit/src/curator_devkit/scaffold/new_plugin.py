@@ -25,7 +25,7 @@ _FILES = {
     "src/$package/py.typed": None,
     "tests/test_conformance.py": "test_conformance.py.template",
 }
-"""What is written, and the template it is made from (None: an empty file)."""
+"""The files to write, and their templates (None: an empty file)."""
 
 
 def new_plugin(name: str, target_dir: str | os.PathLike[str] = ".") -> list[Path]:

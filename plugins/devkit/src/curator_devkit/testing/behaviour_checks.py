@@ -1,4 +1,4 @@
-"""Rules for what a stage does with its input. Every function here is a check."""
+"""Rules for how a stage treats its input. Every function here is a check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from curator_devkit.testing.subjects import StageSubject
 
-_FLOAT_TOLERANCE = 1e-5  # what a model computes may differ in the last bits with the size of a batch
+_FLOAT_TOLERANCE = 1e-5  # results of a model may differ in the last bits with the size of a batch
 _THREADS = 2
 _ROUNDS = 8
 

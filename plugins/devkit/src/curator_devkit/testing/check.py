@@ -1,4 +1,4 @@
-"""What a check is: a named rule that a plugin or a stage keeps, breaks, or to which it does not apply."""
+"""Checks: named rules that a plugin or a stage passes, fails, or to which they do not apply."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Violation(AssertionError):  # noqa: N818 - reads as what it is
     """A rule is broken.
 
     Args:
-        what: What was expected and what was found.
-        fix: What the author can do about it.
+        what: The expected and the actual result.
+        fix: How the author can fix it.
     """
 
     def __init__(self, what: str, *, fix: str) -> None:
@@ -51,12 +51,12 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came of a check.
+    """The result of a check.
 
     Args:
         check: Name of the check.
         subject: Name of the plugin or stage.
-        outcome: What came of it.
+        outcome: Its outcome.
         detail: Why it failed, was skipped or was expected to fail.
     """
 

@@ -1,4 +1,4 @@
-"""Compare what a stage made with what it should have made, and put the first difference into words."""
+"""Compare the output of a stage with the expected output, and describe the first difference."""
 
 from __future__ import annotations
 

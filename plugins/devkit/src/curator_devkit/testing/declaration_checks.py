@@ -1,4 +1,4 @@
-"""Rules for what a stage says about itself, before it processes anything. Every function here is a check."""
+"""Rules for the declarations of a stage, before it processes anything. Every function here is a check."""
 
 from __future__ import annotations
 

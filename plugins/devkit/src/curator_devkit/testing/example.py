@@ -1,4 +1,4 @@
-"""Input to try a stage on: the author's own, or tables of awkward text made from what the stage reads."""
+"""Input to test a stage with: the author's own, or generated tables of awkward text for the columns it reads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNTOUCHED_COLUMN = "untouched"
 
 @dataclass(frozen=True)
 class Example:
-    """What a stage is checked with; what is left out is made by default where that is possible.
+    """The input that a stage is checked with; missing parts are generated where possible.
 
     Args:
         stage: The stage with parameters that suit the tasks.

@@ -1,4 +1,4 @@
-"""Import a module in a fresh interpreter and see what it brings along."""
+"""Import a module in a fresh interpreter and list the modules that it loads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def modules_loaded_by(module: str, siblings: tuple[str, ...] = ()) -> frozenset[
 
 @functools.cache
 def import_each(modules: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Return for each module what is ``loaded`` after importing it alone, or the ``error`` that came of it."""
+    """Return for each module the modules ``loaded`` after importing it alone, or the ``error`` it raised."""
     done = subprocess.run(  # noqa: S603 - our own interpreter and script; the modules are those under test
         [sys.executable, "-c", _SCRIPT, *modules],
         capture_output=True,

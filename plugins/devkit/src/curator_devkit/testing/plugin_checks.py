@@ -91,7 +91,7 @@ def check_plugin_summaries_present(plugin: PluginSubject) -> None:
     for declaration in DECLARATIONS:
         for spec in plugin.info.specs[declaration.spec_type]:
             if getattr(spec, "alias_of", None) is not None:
-                continue  # it is listed by the name that it stands for
+                continue  # it is listed by its canonical name
             require(
                 spec.summary.strip() and "\n" not in spec.summary and len(spec.summary) <= _MAX_SUMMARY,
                 f"the summary of {declaration.noun} {spec.name!r} is {spec.summary!r}",

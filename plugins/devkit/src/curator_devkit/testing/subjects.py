@@ -1,4 +1,4 @@
-"""What checks look at: a plugin, or a stage with an example of its input."""
+"""The subjects of checks: a plugin, or a stage with an example of its input."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PluginSubject:
 
 
 class StageSubject:
-    """A stage under test. What cannot be made without an example skips the checks that need it.
+    """A stage under test. Checks that need an example are skipped without one.
 
     Args:
         target: The stage, or its class.
@@ -118,7 +118,7 @@ class StageSubject:
 
     @cached_property
     def reference(self) -> Trial:
-        """What the stage makes of the example."""
+        """The output of the stage for the example."""
         return run_stage(self.stage, self.tasks)
 
     @property

@@ -28,7 +28,7 @@ ExpectedFailures = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class BoundCheck:
-    """A check and what it is to look at.
+    """A check and its subject.
 
     Args:
         check: The rule.
@@ -48,7 +48,7 @@ class BoundCheck:
         run_check(self.check, self.subject)
 
     def result(self) -> CheckResult:
-        """Run the check and return what came of it."""
+        """Run the check and return its result."""
         name, label, reason = self.check.name, self.subject.label, self.expected_failure
         try:
             self.run()
@@ -93,7 +93,7 @@ def check_stage(
         expected_failures: Checks that are known to fail, each with the reason. One that passes is a failure.
 
     Returns:
-        What came of each check.
+        The result of each check.
 
     Raises:
         AssertionError: Lists every check that failed, with the fix.
@@ -119,7 +119,7 @@ def check_plugin(
         expected_failures: Reason by check, by stage or plugin name.
 
     Returns:
-        What came of each check.
+        The result of each check.
 
     Raises:
         AssertionError: Lists every check that failed, with the fix.

@@ -21,7 +21,7 @@ __all__ = ["Trial", "prepared", "process", "run_stage"]
 
 @dataclass
 class Trial:
-    """What a stage made of some tasks."""
+    """The output of a stage for some tasks."""
 
     outputs: list[Any] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -56,7 +56,7 @@ def process(stage: ProcessingStage[Any, Any], tasks: Sequence[Task[Any]]) -> Tri
 
 
 def run_stage(stage: ProcessingStage[Any, Any], tasks: Sequence[Task[Any]]) -> Trial:
-    """Set a stage up, run it on tasks, tear it down; a composite runs as the stages it stands for."""
+    """Set a stage up, run it on tasks, tear it down; a composite runs as its parts."""
     if not is_composite(stage):
         with prepared(stage) as worker:
             return process(worker, tasks)

@@ -1,1 +1,1 @@
-"""Arrow IPC files and streams, checked before anything is allocated for what they claim."""
+"""Arrow IPC files and streams, checked before memory is allocated for their declared sizes."""

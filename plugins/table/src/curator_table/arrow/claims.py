@@ -1,6 +1,6 @@
-"""Find out what a record batch of an Arrow IPC file decodes to before it is decoded.
+"""Compute the decoded size of a record batch of an Arrow IPC file before it is decoded.
 
-A message says how many rows its batch has and how long its buffers are; a compressed buffer begins with its length when
+A message declares the rows of its batch and the lengths of its buffers; a compressed buffer begins with its length when
 decompressed. Arrow trusts these figures and takes the memory. pyarrow does not show them, so they are read here, as the
 format lays them down (https://arrow.apache.org/docs/format/Columnar.html, Message.fbs and File.fbs).
 """
@@ -118,7 +118,7 @@ def stream_messages(file: Any) -> Iterator[int]:
 
 
 def claimed_bytes(file: Any, offset: int) -> tuple[int, bool]:
-    """Return what the message there decodes to, and whether it is a record batch; leave the file as it was.
+    """Return the decoded size of the message there, and whether it is a record batch; keep the file position.
 
     Raises:
         DataError: The message is corrupt.
@@ -148,7 +148,7 @@ def _claimed(batch: _Table, file: Any, body: int, *, is_compressed: bool) -> int
     rows = batch.integer(_BATCH_ROWS, "q")
     if rows < 0 or any(number < 0 for pair in (*nodes, *buffers) for number in pair):
         raise struct.error("a length or offset is negative")
-    # A slot of a column without buffers (nulls, runs) takes a byte in whatever is made of it, at the very least.
+    # A slot of a column without buffers (nulls, runs) takes at least one byte in its decoded form.
     claimed = rows * ROW_BYTES + sum(length for length, _ in nodes)
     if not is_compressed:
         return claimed + sum(length for _, length in buffers)

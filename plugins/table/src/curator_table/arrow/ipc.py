@@ -146,9 +146,9 @@ def _batches(
 
 
 def _file_claims(sealed: SealedFile, count: int) -> Iterator[int | DataError]:
-    """Yield what each record batch decodes to, with all dictionaries, which Arrow reads before the first.
+    """Yield the decoded size of each record batch, with all dictionaries, which Arrow reads before the first.
 
-    In the place of one whose message is corrupt, the error is yielded: those behind it are to be checked all the same.
+    For a batch with a corrupt message, the error is yielded, because later ones must still be checked.
     """
     try:
         dictionaries, batches = file_messages(sealed)
@@ -165,7 +165,7 @@ def _file_claims(sealed: SealedFile, count: int) -> Iterator[int | DataError]:
 
 
 def _stream_claims(sealed: SealedFile) -> Iterator[int]:
-    """Yield what each record batch decodes to, with the dictionaries so far; nothing is read behind a corrupt one."""
+    """Yield the decoded size of each record batch, with the dictionaries so far; stop at a corrupt one."""
     of_dictionaries = 0
     for offset in stream_messages(sealed):
         claimed, is_batch = claimed_bytes(sealed, offset)

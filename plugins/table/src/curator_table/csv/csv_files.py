@@ -150,7 +150,7 @@ class _Records:
         except (pa.ArrowException, OSError) as error:
             if is_transient(error):
                 raise
-            if text.tear is None:  # else the end of the stream is no wonder, and reported as what it is
+            if text.tear is None:  # otherwise the end of the stream is expected, and reported as such
                 advice = "; raise block_bytes if a row is that long" if "straddles" in str(error) else ""
                 self.report("CorruptCsv", f"the rest of the file cannot be read: {error}{advice}")
         self._report_invalid()
@@ -202,7 +202,7 @@ def _header(piece: FileSlice, limits: Limits) -> list[str]:
         check_content(unmark_invalid(beginning[:_HEADER_BYTES]), piece.path, "CSV")
     else:
         check_not_json_lines(beginning, piece.path, "CSV")
-    # Marks and a cut at the end of what was read do no harm beyond the header.
+    # Marks and a cut at the end do no harm beyond the header.
     decoded = beginning.decode("utf-8-sig", errors="ignore")
     try:
         header = next((row for row in python_csv.reader(io.StringIO(decoded, newline="")) if row), [])

@@ -21,15 +21,15 @@ class CsvText(io.RawIOBase):
 
     Args:
         file: The file.
-        piece: What it was listed as.
+        piece: The listed piece.
         limits: Caps on the expansion of compressed files.
     """
 
     def __init__(self, file: Any, piece: FileSlice, limits: Limits) -> None:
         self.tear: StreamError | None = None
-        """What ended the stream early."""
+        """The error that ended the stream early."""
         self.has_invalid = False
-        """Whether marks stand for bytes that are not UTF-8."""
+        """Whether marks replace bytes that are not UTF-8."""
         self.quotes = 0
         """How many quotation marks have been given out."""
         is_compressed = compression_of(piece.path) is not None

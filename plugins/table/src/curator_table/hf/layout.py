@@ -1,6 +1,6 @@
 """Find the files of a Hugging Face dataset on disk, by split, without the ``datasets`` package.
 
-Three layouts are known: what ``save_to_disk`` writes (``state.json`` names the Arrow files; ``dataset_dict.json`` names
+Three layouts are known: that of ``save_to_disk`` (``state.json`` names the Arrow files; ``dataset_dict.json`` names
 the folders of splits), the cache of ``load_dataset`` (``dataset_info.json`` beside Arrow files), and repositories as
 they are on the hub (data files whose names or folders say the split).
 """
@@ -33,20 +33,20 @@ __all__ = ["ALL_SPLITS", "chosen_files", "dataset_splits", "format_of"]
 
 ALL_SPLITS = "*"
 _ONLY_SPLIT = "train"
-"""What ``datasets`` calls the split of files that do not name one."""
+"""The split that ``datasets`` assigns to files that do not name one."""
 _SPLIT_WORDS = {
     "train": "train", "training": "train",
     "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
     "validation": "validation", "valid": "validation", "val": "validation", "dev": "validation",
 }  # fmt: skip
-"""Words in the names of files and folders that ``datasets`` takes for splits, and the splits they stand for."""
+"""Words in the names of files and folders that ``datasets`` takes for splits, and their splits."""
 _SHARD = re.compile(r"^(?:.*[-_])?(?P<split>[A-Za-z0-9]\w*?)-\d{5,}-of-\d{5,}$")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _SIDE_FILES = frozenset({"dataset_info.json", "state.json", "dataset_dict.json", "dataset_infos.json"})
 
 
 def format_of(path: str) -> str | None:
-    """Return the table format that a file's extension stands for.
+    """Return the table format of a file's extension.
 
     >>> format_of("data/train-00000-of-00001.parquet"), format_of("README.md")
     ('parquet', None)
@@ -75,7 +75,7 @@ def dataset_splits(folder: str, *, follow_links: bool = False) -> dict[str, list
 
 
 def chosen_files(folder: str, split: str | Sequence[str] | None, *, follow_links: bool = False) -> list[FileEntry]:
-    """Return the files of the splits asked for.
+    """Return the files of the given splits.
 
     Args:
         folder: The dataset.
@@ -83,7 +83,7 @@ def chosen_files(folder: str, split: str | Sequence[str] | None, *, follow_links
         follow_links: Take files that links outside of the folder lead to.
 
     Raises:
-        ConfigError: There are several splits, and none was asked for.
+        ConfigError: There are several splits, and none was given.
         UnknownNameError: There is no split of that name.
     """
     splits = dataset_splits(folder, follow_links=follow_links)

@@ -77,9 +77,9 @@ class ListHfFiles(ListFiles):
 class ReadHf(FileReader):
     """Read Hugging Face datasets from disk, without the ``datasets`` package.
 
-    Takes what ``save_to_disk`` writes (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
-    repositories of Parquet, JSON Lines, CSV or Arrow files as they come from the hub. Splits are told by what the
-    dataset declares, else by the words in names of files and folders that ``datasets`` knows.
+    Reads the output of ``save_to_disk`` (a dataset or a dictionary of splits), the cache of ``load_dataset``, and
+    repositories of Parquet, JSON Lines, CSV or Arrow files as they come from the hub. Splits are those that
+    the dataset declares, else those in the names of files and folders, by the rules of ``datasets``.
 
     >>> [stage.name for stage in ReadHf("fineweb-sample", split="train").decompose()]
     ['table.read_hf.files', 'table.read_hf']

@@ -36,7 +36,7 @@ MAX_NESTING = 64
 """Deepest nesting of a JSON record. Arrow, Parquet and polars recurse over types; none is safe at thousands."""
 
 CELL_BYTES = 9
-"""What a place for a value takes, filled or not: a number or an offset, and whether it is null."""
+"""Bytes of a place for a value, filled or not: a number or an offset, and whether it is null."""
 
 _INT64 = range(-(2**63), 2**63)
 
@@ -74,8 +74,8 @@ def columns_from_records(
 ) -> dict[str, pa.Array]:
     """Return one column per key, in the order in which keys first appear; a missing key is null.
 
-    Objects whose keys are so many that the table would have more than ``max_columns``, nested fields included, or that
-    would take more than ``max_bytes``, most of them nulls, are dictionaries rather than records: they stay JSON text.
+    Objects with keys for more than ``max_columns`` columns, nested fields included, or for more than ``max_bytes``,
+    mostly of nulls, are treated as dictionaries, not records: they stay JSON text.
 
     >>> columns_from_records([{"a": 1}, {"a": "x", "b": 2}])["a"].to_pylist()
     ['1', 'x']

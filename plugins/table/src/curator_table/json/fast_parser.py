@@ -1,4 +1,4 @@
-"""Parse a block of JSON lines with Arrow, and decline whenever its result might differ from what the text says.
+"""Parse a block of JSON lines with Arrow, and decline if its result might differ from the text.
 
 Arrow's parser is the fastest of those compared in ``benchmarks/io.py`` and runs without the GIL, but it accepts things
 it should not and guesses things it should not: two objects on a line, objects across lines, ``NaN``, invalid UTF-8,
@@ -36,11 +36,11 @@ _SAFE_BRACKETS = 8192  # Arrow recurses over nested values: 10,000 levels were s
 class FastParser:
     """Parse blocks of one file.
 
-    Arrow makes a column for whatever key it meets, and memory for it in every row. So the columns and their types are
+    Arrow makes a column for any key it meets, and memory for it in every row. So the columns and their types are
     learned from some records of the block; where others turn up, all records are counted before Arrow may add columns.
 
     Args:
-        max_columns: Most columns of a table, nested fields included.
+        max_columns: Maximum number of columns of a table, nested fields included.
     """
 
     def __init__(self, max_columns: int) -> None:
@@ -53,13 +53,13 @@ class FastParser:
         Args:
             block: The text.
             lines: Where its records are.
-            max_bytes: Most memory for a table.
+            max_bytes: Maximum memory for a table.
         """
         if not lines.all_objects or not is_utf8(block) or not _is_shallow(block, lines):
             return None
         chosen = _spread(block, lines)
         learned = self._inferred(b"\n".join(chosen), chosen, max_bytes)
-        if learned is None or _most_bytes(learned.schema, block, lines) > max_bytes:
+        if learned is None or _max_bytes(learned.schema, block, lines) > max_bytes:
             return None
         try:
             table = _read(block, _without_dates(learned.schema))
@@ -107,7 +107,7 @@ def cut_by_memory(
     while waiting:
         part = waiting.pop()
         text = block if part is lines else block[part.starts[0] : part.ends[-1]]
-        fits = _most_bytes(types, text, part) <= max_bytes
+        fits = _max_bytes(types, text, part) <= max_bytes
         if fits or len(part) == 1:
             yield part, fits
         else:
@@ -153,8 +153,8 @@ def _read(block: bytes, schema: pa.Schema | None = None) -> pa.Table:
     return table
 
 
-def _most_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
-    """Return what the places for values can take at most, filled or not."""
+def _max_bytes(schema: pa.Schema, block: bytes, lines: LineIndex) -> int:
+    """Return the maximum bytes of the places for values, filled or not."""
     in_lists = any(_has_objects_in_lists(field.type) for field in schema)
     return count_fields(schema.types) * (block.count(b"{") if in_lists else len(lines)) * CELL_BYTES
 
@@ -165,7 +165,7 @@ def _is_shallow(block: bytes, lines: LineIndex) -> bool:
         line = block[lines.starts[index] : lines.ends[index]]
         if line.count(b"[") + line.count(b"{") > _SAFE_BRACKETS:
             try:
-                orjson.loads(line)  # has a limit of its own, well below what is dangerous
+                orjson.loads(line)  # has its own limit, well below dangerous depths
             except orjson.JSONDecodeError:
                 return False
     return True
@@ -176,7 +176,7 @@ def _is_faithful(column: Any) -> bool:
 
 
 def _array_is_faithful(array: Any, levels: int) -> bool:
-    """Whether the numbers are what the text said, and the nesting is within bounds."""
+    """Whether the numbers equal those of the text, and the nesting is within bounds."""
     kind = array.type
     if pa.types.is_floating(kind):
         # NaN and infinity are no JSON; large values may have been integers that were rounded.

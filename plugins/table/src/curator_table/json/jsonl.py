@@ -73,7 +73,7 @@ def read_jsonl(
     for block in line_blocks(piece, block_bytes=batch_bytes, limits=limits):
         data, offset = block.data, block.offset
         if offset == 0 and not data.startswith(b"{"):
-            if b"\n{" not in data:  # else some lines are records, whatever the file begins with
+            if b"\n{" not in data:  # otherwise some lines are records, even if the first is not
                 check_content(data, piece.path, "JSON lines")
                 check_not_csv(data, piece.path)
             if data.startswith(_BOM):
@@ -88,7 +88,7 @@ def look_jsonl(piece: FileSlice, *, max_bytes: int, limits: Limits) -> Kinds:
     Args:
         piece: The file.
         max_bytes: How much of it is read: all, where it has no more, else as much from several places.
-        limits: ``max_columns`` bounds how many keys are told apart.
+        limits: ``max_columns`` limits the number of different keys.
     """
     kinds = Kinds()
     limits = replace(limits, max_record_bytes=min(limits.max_record_bytes, _LOOK_RECORD_BYTES), verify=False)

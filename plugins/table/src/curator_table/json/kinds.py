@@ -1,6 +1,6 @@
 """Find the types of columns from decoded JSON records: count the kinds of their values, then choose.
 
-Counts add up in any order, so the look at one file and the look at another give the same types whichever came first.
+Counts add up in any order, so the types do not depend on the order of the files.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Kinds:
 
 
 def count_kinds(values: Sequence[Any], *, max_fields: int) -> Kinds:
-    """Count the kinds of decoded values; null is none.
+    """Count the kinds of decoded values, without nulls.
 
     Args:
         values: As a JSON parser gives them.
-        max_fields: Most fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are counted separately, and one more.
     """
     by_type = Counter(map(type, values))
     del by_type[type(None)]
@@ -92,7 +92,7 @@ def merge_kinds(first: Kinds, second: Kinds, *, max_fields: int) -> Kinds:
     Args:
         first: Counts of some values.
         second: Counts of others.
-        max_fields: Most fields of an object that are told apart, and one more.
+        max_fields: Maximum number of fields of an object that are counted separately, and one more.
     """
     fields = {
         name: merge_kinds(kinds, second.fields[name], max_fields=max_fields) if name in second.fields else kinds
@@ -130,9 +130,9 @@ def choose_type(kinds: Kinds) -> pa.DataType:
 def choose_columns(records: Kinds, *, max_columns: int) -> dict[str, pa.DataType]:
     """Return the types of the columns of records, of the first ``max_columns`` of them.
 
-    Objects that never have a field, which Parquet cannot store, objects with so many keys that there would be more
-    columns than that, nested fields included, and objects in lists that have few of many keys, are dictionaries rather
-    than records: their column keeps JSON text.
+    Three kinds of objects are treated as dictionaries, not records, and their column keeps JSON text: objects without
+    any field, which Parquet cannot store; objects with keys for more columns than that, nested fields included; and
+    objects in lists that each have few of many keys.
     """
     names = list(records.fields)[:max_columns]
     room = max_columns - len(names)

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["BadLines", "Problem", "decode_record"]
 
 Problem = tuple[str, str]
-"""Short class and description of what is wrong with a line."""
+"""Short class and description of the error in a line."""
 
 _BAD_RECORDS_PER_BLOCK = 1000
-_LONG_INTEGER = re.compile(rb"\d{19}")  # -(2**63) has so many digits; shorter ones are exact in orjson
+_LONG_INTEGER = re.compile(rb"\d{19}")  # digits of -(2**63); shorter numbers are exact in orjson
 _END_OF_KEY = re.compile(rb'"[ \t\r]*:')
 
 
 def decode_record(line: bytes, limits: Limits) -> tuple[Any, Problem | None]:
-    """Return the record of a line, or what is wrong with it.
+    """Return the record of a line, or its error.
 
     Integers of any size come out as they are, and a key that appears twice is a problem: orjson rounds the former
     and keeps the last value of the latter.
@@ -42,7 +42,7 @@ def decode_record(line: bytes, limits: Limits) -> tuple[Any, Problem | None]:
         return None, ("NotAnObject", f"a record must be a JSON object, this is {type(value).__name__}")
     if is_too_deep(line, value):
         return None, ("NestedTooDeep", f"the record nests more than {MAX_NESTING} levels deep")
-    # Text may hold what looks like the end of a key, so more of them than keys are only a reason to look closely.
+    # Text may contain the end of a key, so more of them than keys are only a reason to check closely.
     if len(_END_OF_KEY.findall(line)) != _count_keys(value) or _LONG_INTEGER.search(line):
         return _decode_exactly(line)
     return value, None

@@ -1,4 +1,4 @@
-"""The rows of a table as lines of JSON, in which a null is left out: what a record did not have is not in its line."""
+"""The rows of a table as lines of JSON without nulls: a key that a record did not have is not in its line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["inner_arrays", "is_json", "write_rows"]
 
 _PART_BYTES = 16 * 2**20
 _PART_ROWS = 8192
-"""Size of what is made into lines at a time, so that memory is used again, and its least number of rows."""
+"""Bytes converted to lines at a time, so that memory is reused, and their minimum number of rows."""
 _RARE = 50
-"""One value in so many rows, or fewer, is rare: such columns are put together in Python, value by value."""
+"""A column with at most one value in this many rows is sparse, and is converted in Python, value by value."""
 _FEW_VALUES = 1000
 """Polars takes a millisecond for a column, however few values it has."""
 
 
 def is_json(kind: pa.DataType) -> bool:
-    """Whether a column keeps JSON text, of which the values are what the text says."""
+    """Whether a column keeps JSON text, whose parsed content is the value."""
     return isinstance(kind, pa.JsonType)
 
 
@@ -144,7 +144,7 @@ def _text(value: bytes | None) -> Any:
 
 
 def _members(table: pa.Table) -> Any:
-    """Return what stands between the braces of every row."""
+    """Return the text between the braces of every row."""
     buffer = io.BytesIO()
     _write_plain(table, buffer)
     text = buffer.getvalue()
@@ -201,7 +201,7 @@ def _filled(value: Any) -> Any:
 
 
 def _checked(text: str) -> bytes:
-    """Return JSON text on one line; a text that is none, from a file that is wrong about itself, becomes a string."""
+    """Return JSON text on one line; invalid JSON, from a file with a wrong schema, becomes a string."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:

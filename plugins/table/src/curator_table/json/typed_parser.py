@@ -134,7 +134,7 @@ def _too_wide(max_bytes: int) -> Problem:
 
 
 def misfit(value: Any, kind: pa.DataType) -> tuple[str, str] | None:
-    """Return where in a decoded value something does not fit a type exactly, and what it is; None where all does.
+    """Return the path and the kind of the first part of a decoded value that does not fit a type; None if all fit.
 
     >>> misfit({"a": [1, "x"]}, pa.struct([("a", pa.list_(pa.int64()))]))
     ('.a[]', 'a string')

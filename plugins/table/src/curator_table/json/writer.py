@@ -20,7 +20,7 @@ def write_jsonl(table: pa.Table, path: str, *, write_nulls: bool = False) -> int
     """Write one JSON object per row; compressed when the extension is ``.gz``, ``.zst``, ``.bz2`` or ``.xz``.
 
     Binary becomes base64 text; dates, times and durations ISO 8601 text; decimals text; NaN and infinities, which JSON
-    does not have, null, which is counted; a map an object. A column that keeps JSON text becomes what the text says.
+    does not have, null, which is counted; a map an object. A column that keeps JSON text becomes the parsed value.
 
     Args:
         table: The rows.
@@ -73,7 +73,7 @@ def _holds_floats(kind: pa.DataType) -> bool:
 
 
 def _type(kind: pa.DataType) -> pa.DataType:
-    """Return the type that stands for ``kind`` in JSON."""
+    """Return the type that represents ``kind`` in JSON."""
     if _is_binary(kind) or pa.types.is_timestamp(kind):
         return pa.large_string()
     if pa.types.is_dictionary(kind):
@@ -129,7 +129,7 @@ def _list_like(array: Any, target: pa.DataType, missing: Any) -> Any:
     if pa.types.is_map(array.type):
         fields = [("key", array.type.key_type), ("value", array.type.item_type)]
         array = array.cast(pa.list_(pa.struct(fields)))
-    # Flattening leaves out what hides behind nulls and slices, so the offsets are made anew.
+    # Flattening leaves out values behind nulls and slices, so the offsets are recomputed.
     lengths = pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64())
     offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(lengths)])
     items = array.flatten()

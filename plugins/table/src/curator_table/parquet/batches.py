@@ -1,7 +1,7 @@
-"""Keep batches of Parquet rows small when they are decoded, whatever their size in the file.
+"""Keep batches of Parquet rows small when they are decoded, independent of their size in the file.
 
 A file of a megabyte can hold a text of a megabyte once, in a dictionary, and a hundred thousand references to it. The
-size in the file says little about what a batch takes in memory, so text that repeats is read as references, which know
+size in the file says little about the size of a batch in memory, so text that repeats is read as references, which know
 how long the rows will be, and decoded a few rows at a time. Text of which only a part repeats is read in batches that
 stay within bounds even if every row has the longest text.
 """
@@ -44,7 +44,7 @@ def rows_per_batch(group: Any, schema: pa.Schema, batch_bytes: int) -> int:
 
 
 def claimed_bytes(group: Any, columns: Collection[str]) -> int:
-    """Return what the columns of a row group decode to at least, as its description says."""
+    """Return the minimum decoded size of the columns of a row group, according to its description."""
     values = (
         max(chunk.num_values * _PHYSICAL_BYTES.get(chunk.physical_type, 1), chunk.total_uncompressed_size)
         for chunk in _chunks(group, columns)
@@ -76,7 +76,7 @@ def safe_rows(
         columns: Columns that are read.
         references: Texts in them that are read as references.
         rows: Rows of a batch in which no text occurs twice.
-        allowed_bytes: What a batch may decode to.
+        allowed_bytes: Maximum decoded size of a batch.
     """
     texts = [chunk for chunk in _text_chunks(group, columns) if chunk.path_in_schema not in references]
     chunks = [chunk for chunk in texts if not _REPEATING_ENCODINGS.isdisjoint(chunk.encodings)]
@@ -88,7 +88,7 @@ def safe_rows(
 
 
 def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with the types that the file has: references are replaced by the text they stand for."""
+    """Return a table with the types that the file has: references are replaced by their text."""
     for index, field in enumerate(table.schema):
         kind = schema.field(field.name).type
         if field.type != kind:

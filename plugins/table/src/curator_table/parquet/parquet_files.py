@@ -94,7 +94,7 @@ def read_parquet(
 
 
 class _Readers:
-    """Open a file once for every choice of texts that are read as references, and keep what it was opened with."""
+    """Open a file once for every choice of texts that are read as references, and keep the options."""
 
     def __init__(self, sealed: SealedFile, piece: FileSlice, parquet: pq.ParquetFile, wanted: list[str]) -> None:
         self.sealed = sealed
@@ -113,7 +113,7 @@ class _Readers:
 
 
 def _tables(readers: _Readers, group: int, batch_bytes: int, decoded: DecodedBytes) -> Iterator[pa.Table]:
-    """Yield the rows of a row group, and count what they decode to."""
+    """Yield the rows of a row group, and count their decoded bytes."""
     described = readers.metadata.row_group(group)
     decoded.check(claimed_bytes(described, readers.wanted))
     references = repeating_columns(described, readers.decodable, decoded.left)
@@ -223,7 +223,7 @@ def _compressed_bytes(group: Any) -> int:
 
 
 def _storable(table: pa.Table) -> pa.Table:
-    """Return the table as every part of a run has it: text is text, and what Parquet has no type for is JSON text."""
+    """Return the table with the types of the run: text is text, and values without a Parquet type are JSON text."""
     for index, field in enumerate(table.schema):
         column = table.column(index)
         if pa.types.is_large_string(field.type) and column.nbytes < _MAX_STRING_BYTES:  # as stages on polars leave it

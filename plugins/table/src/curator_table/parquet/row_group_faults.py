@@ -17,11 +17,11 @@ _SIZE_BYTES = 1 << 62
 
 
 def row_group_faults(metadata: pq.FileMetaData, groups: Iterable[int]) -> dict[int, str]:
-    """Return row groups whose description is damaged, and in what way.
+    """Return row groups whose description is damaged, and the damage.
 
-    Asking pyarrow about the columns of such a group would end the process; starting to read from it raises. What is
-    read from here is a file without data: a sound description leads to a read, which finds nothing, and a damaged one
-    does not come so far.
+    Asking pyarrow about the columns of such a group would end the process; starting to read from it raises. So this
+    reads from a file without data: with an intact description the read starts and finds nothing, with a damaged one it
+    fails before.
 
     Args:
         metadata: The footer.
@@ -35,7 +35,7 @@ def _fault_of(metadata: pq.FileMetaData, group: int) -> str | None:
         parquet = pq.ParquetFile(_NoData(), metadata=metadata, pre_buffer=True)
         next(parquet.iter_batches(1, row_groups=[group], use_threads=False), None)
     except (pa.ArrowException, OSError, ValueError) as error:
-        return str(error) if "histogram" in str(error) else None  # any other one is met, and told, in reading
+        return str(error) if "histogram" in str(error) else None  # any other damage is found and reported in reading
     return None
 
 

@@ -1,1 +1,1 @@
-"""Stages that any table goes through, whatever its columns hold."""
+"""Stages for tables of any content."""

@@ -1,4 +1,4 @@
-"""Give every row an id that says where it came from and never changes."""
+"""Give every row an id made of its origin, which never changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AddId"]
 class AddId(ProcessingStage[TableBatch, TableBatch]):
     """Add an id made of the file that a row was read from and its place there.
 
-    The same file under the same name gives the same ids in every run, however it is cut and whoever processes it. NeMo
+    The same file under the same name gives the same ids in every run, with any splitting and on any worker. NeMo
     Curator's ``AddId`` numbers the rows of a task instead, so its ids change with the size of batches.
 
     >>> from curator_core import TableBatch
@@ -31,16 +31,16 @@ class AddId(ProcessingStage[TableBatch, TableBatch]):
     ['news-dece991d34a83df2-0', 'news-dece991d34a83df2-15']
 
     Args:
-        id_field: Column for the ids.
+        id_column: Column for the ids.
         id_prefix: Text to begin every id with.
-        fields: Columns that tell rows apart: whole numbers are written as they are, text as a hash of 16 digits.
+        columns: Columns that tell rows apart: whole numbers are written as they are, text as a hash of 16 digits.
             After ``text.split_documents``, add ``segment_id`` to them.
-        overwrite: Replace a column of that name; else one that is there is an error.
+        overwrite: Replace an existing column of that name; otherwise it is an error.
     """
 
-    id_field: str = "id"
+    id_column: str = "id"
     id_prefix: str | None = None
-    fields: list[str] = field(default_factory=lambda: [SOURCE_COLUMN, ROW_COLUMN])
+    columns: list[str] = field(default_factory=lambda: [SOURCE_COLUMN, ROW_COLUMN])
     overwrite: bool = False
 
     name = "table.add_id"
@@ -48,24 +48,24 @@ class AddId(ProcessingStage[TableBatch, TableBatch]):
     row_wise: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not self.fields:
-            raise ConfigError(f"{self.name}: no fields to make an id of", fix="leave fields out, or name columns")
+        if not self.columns:
+            raise ConfigError(f"{self.name}: no columns to make an id of", fix="leave columns out, or name some")
 
     def inputs(self) -> Columns:
-        return list(dict.fromkeys(self.fields))
+        return list(dict.fromkeys(self.columns))
 
     def outputs(self) -> Columns:
-        return [self.id_field]
+        return [self.id_column]
 
     def new_columns(self) -> Mapping[str, str]:
-        return {} if self.overwrite else {"id_field": self.id_field}
+        return {} if self.overwrite else {"id_column": self.id_column}
 
     def process(self, task: TableBatch) -> TableBatch:
         self.check_new_columns(task.columns)
-        parts = pl.DataFrame([self._part(task.series(name)).alias(str(at)) for at, name in enumerate(self.fields)])
+        parts = pl.DataFrame([self._part(task.series(name)).alias(str(at)) for at, name in enumerate(self.columns)])
         prefix = [pl.lit(self.id_prefix)] if self.id_prefix else []
-        ids = parts.select(pl.concat_str(*prefix, pl.all(), separator="-").alias(self.id_field))
-        return task.with_column(self.id_field, ids.to_series())
+        ids = parts.select(pl.concat_str(*prefix, pl.all(), separator="-").alias(self.id_column))
+        return task.with_column(self.id_column, ids.to_series())
 
     def _part(self, values: pl.Series) -> pl.Series:
         if values.dtype.is_integer():

@@ -1,4 +1,4 @@
-"""Read several sources at once, each with its share of what comes out."""
+"""Read several sources in parallel, in given proportions of the output."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Blend(CompositeStage[EmptyTask, TableBatch]):
     Args:
         sources: The sources, by name.
         until: When to stop.
-        target_bytes: Read about so many bytes of files in all, instead of stopping by ``until``.
+        target_bytes: Read about this number of bytes of files in all, instead of stopping by ``until``.
         columns: Columns to read; all, where None. One that a source lacks is null.
         source_column: Column for the name of the source; None for none.
         copy_column: Column for the number of a repeated row, from 0; None for none.
@@ -273,7 +273,7 @@ def _plain(table: pa.Table) -> pa.Table:
 def blend_rates(
     sizes: dict[str, int], weights: dict[str, float], *, until: Until, target_bytes: int | None = None
 ) -> dict[str, float]:
-    """Return how many rows to make of one of each source, on average, so that sizes come to the weights.
+    """Return the average number of copies of a row of each source that gives sizes in proportion to the weights.
 
     >>> blend_rates({"a": 100, "b": 300}, {"a": 1, "b": 1}, until="first_exhausted")
     {'a': 1.0, 'b': 0.3333333333333333}
@@ -284,7 +284,7 @@ def blend_rates(
         sizes: Bytes of each source.
         weights: Weight of each source.
         until: When to stop.
-        target_bytes: Bytes to come to, instead.
+        target_bytes: Total bytes instead.
     """
     wanted = {name: weight for name, weight in weights.items() if sizes[name]}
     if not wanted:

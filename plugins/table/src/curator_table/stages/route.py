@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["WriteRouted", "folder_of"]
 
 _NULL, _EMPTY = "(null)", "(empty)"  # brackets are quoted, so no value is called that
-_LONGEST_NAME = 150
+_MAX_NAME_CHARS = 150
 
 
 @dataclass
 class WriteRouted(FileWriter):
     """Write each value's rows to a folder of its own: one output for each bucket, language or source.
 
-    A pipeline is a straight line; this is how it comes to several outputs. Files are named after their task and appear
-    whole or not at all, as those of the other writers do; ``bucket: high`` goes to ``PATH/high/part-….jsonl``. What a
-    folder's name cannot hold is written as in URLs (``a/b`` is ``a%2Fb``), null as ``(null)``.
+    A pipeline is a straight line; this stage gives it several outputs. Files are named after their task and appear
+    whole or not at all, as those of the other writers do; ``bucket: high`` goes to ``PATH/high/part-….jsonl``.
+    Characters that a folder's name cannot have are escaped as in URLs (``a/b`` is ``a%2Fb``); null is ``(null)``.
 
     >>> WriteRouted("out", column="bucket").folder("high quality")
     'out/high quality'
@@ -46,7 +46,7 @@ class WriteRouted(FileWriter):
         column: Column by whose value rows are parted: text, whole numbers or true and false.
         format: Format of the files.
         compression: Compress the files: ``gz``, ``zst``, ``bz2`` or ``xz``; for JSON Lines.
-        max_values: Most values in one batch. More make an error: each is a file, and millions of files help nobody.
+        max_values: Maximum number of values in one batch. More are an error, because each becomes a file.
     """
 
     column: str = "bucket"
@@ -127,6 +127,6 @@ def folder_of(value: str | None) -> str:
     name = quote(value, safe=" -_.+=,@")
     if name[0] in "._":  # names that begin so are left out when folders are listed
         name = f"%{ord(name[0]):02X}{name[1:]}"
-    if len(name) <= _LONGEST_NAME:
+    if len(name) <= _MAX_NAME_CHARS:
         return name
-    return f"{name[:_LONGEST_NAME]}-{hash_text(value, 0):016x}"
+    return f"{name[:_MAX_NAME_CHARS]}-{hash_text(value, 0):016x}"

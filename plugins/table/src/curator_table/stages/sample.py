@@ -1,4 +1,4 @@
-"""Keep a share of the rows, chosen by what each row is and not by where it happens to be processed."""
+"""Keep a fraction of the rows, chosen by the identity of each row, not by the place of its processing."""
 
 from __future__ import annotations
 
@@ -13,67 +13,69 @@ from curator_core.sdk import ROW_COLUMN, SOURCE_COLUMN, ConfigError, Filter, Sta
 if TYPE_CHECKING:
     from curator_core.sdk import Columns, TableBatch
 
-__all__ = ["Sample", "hash_numbers", "hash_text", "row_keys", "shares_of"]
+__all__ = ["Sample", "fractions_of", "hash_numbers", "hash_text", "row_keys"]
 
 _KEY_SPACE = 2.0**64
 
 
 @dataclass
 class Sample(Filter):
-    """Keep a share of the rows.
+    """Keep a fraction of the rows.
 
-    A row is chosen by a hash of its identity, so the same rows are kept whatever the batches, workers or order of
+    A row is chosen by a hash of its identity, so the same rows are kept for any batches, workers or order of
     stages, and a sample of 10 % holds every row of the sample of 1 % with the same seed.
 
     >>> from curator_core import TableBatch
     >>> batch = TableBatch(data={"id": list(range(1000))})
-    >>> Sample(share=0.1, id_field="id").process(batch).num_rows
+    >>> Sample(fraction=0.1, id_column="id").process(batch).num_rows
     101
 
     Args:
-        share: Share of the rows to keep, from 0 to 1.
+        fraction: Fraction of the rows to keep, from 0 to 1.
         seed: Another seed gives another, independent sample.
-        id_field: Column of numbers or text that identifies a row. Unless given, a row is its source file and its
+        id_column: Column of numbers or text that identifies a row. Unless given, a row is its source file and its
             place in it; then moving the input to another path gives another sample.
     """
 
-    share: float
+    fraction: float
     seed: int = 0
-    id_field: str | None = None
+    id_column: str | None = None
 
     name = "table.sample"
     thread_safe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ConfigError(f"table.sample: share must be from 0 to 1, got {self.share}", fix="e.g. share: 0.1")
+        if not 0 <= self.fraction <= 1:
+            raise ConfigError(
+                f"table.sample: fraction must be between 0 and 1, got {self.fraction}", fix="write 25 % as 0.25"
+            )
 
     def inputs(self) -> Columns:
-        return [SOURCE_COLUMN, ROW_COLUMN] if self.id_field is None else [self.id_field]
+        return [SOURCE_COLUMN, ROW_COLUMN] if self.id_column is None else [self.id_column]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        position = shares_of(row_keys(batch, self.seed, self.id_field))
-        return Verdict(position, {"not_sampled": position >= self.share})
+        position = fractions_of(row_keys(batch, self.seed, self.id_column))
+        return Verdict(position, {"not_sampled": position >= self.fraction})
 
 
-def row_keys(batch: TableBatch, seed: int, id_field: str | None = None) -> pl.Series:
-    """Return a 64-bit number for every row that depends on what the row is, and on the seed, alone.
+def row_keys(batch: TableBatch, seed: int, id_column: str | None = None) -> pl.Series:
+    """Return a 64-bit number for every row that depends only on the identity of the row and on the seed.
 
     Args:
         batch: The rows.
         seed: Another seed gives other, independent numbers.
-        id_field: Column that identifies a row; its source file and place there unless given.
+        id_column: Column that identifies a row; its source file and place there unless given.
     """
-    if id_field is not None:
-        return _hash_column(batch.series(id_field), seed)
+    if id_column is not None:
+        return _hash_column(batch.series(id_column), seed)
     sources = _hash_column(batch.series(SOURCE_COLUMN), seed)
     return hash_numbers(sources ^ hash_numbers(batch.series(ROW_COLUMN), seed), seed)
 
 
-def shares_of(keys: pl.Series) -> pl.Series:
-    """Return each 64-bit number as a share of all there are, from 0 to 1."""
-    shares: pl.Series = keys.cast(pl.Float64) / _KEY_SPACE
-    return shares
+def fractions_of(keys: pl.Series) -> pl.Series:
+    """Return each 64-bit number as a fraction of all there are, from 0 to 1."""
+    fractions: pl.Series = keys.cast(pl.Float64) / _KEY_SPACE
+    return fractions
 
 
 def hash_numbers(numbers: pl.Series, seed: int) -> pl.Series:

@@ -34,7 +34,7 @@ MAX_NESTING = 32
 """Deepest nesting of brackets, functions, ``CASE``, ``NOT`` and signs. The parser of polars gives up at 50."""
 
 MAX_OPERATORS = 500
-"""Most operators and ``WHEN`` branches. A chain is as deep a tree as it is long: polars 2.1 crashes at 10,000."""
+"""Maximum number of operators and ``WHEN`` branches, which form a tree of that depth: polars 2.1 crashes at 10,000."""
 
 MAX_COMPUTED_ITEMS = 100
 """Longest list after ``IN`` with an item that is not a literal: there, polars takes time that grows with the cube."""
@@ -181,7 +181,7 @@ def _unreadable(text: str, position: int) -> str:
 
 
 class _Grammar:
-    """Walk over the tokens, accept operands with operators between them, and write down what was accepted.
+    """Walk over the tokens, accept operands with operators between them, and record the accepted tokens.
 
     Which operator binds first is left to polars: the walk only has to know that there is nothing else.
     """
@@ -215,7 +215,7 @@ class _Grammar:
             pass
 
     def _operator(self) -> bool:
-        """Accept an operator and what follows it; return whether there was one."""
+        """Accept an operator and its operand; return whether there was one."""
         word = self._next.lower
         if word not in (*_OPERATORS, *_WORD_OPERATORS, "::", "[", "not", "in", "is"):
             return False

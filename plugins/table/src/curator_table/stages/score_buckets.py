@@ -27,7 +27,7 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
     """Combine scores into one and name the bucket it falls into, such as high, medium and low quality.
 
     Scores of different models are made comparable first: with ``ranges``, by their scales; or with ``ranks``, by the
-    share of the corpus that scores no higher, as Nemotron-CC does (Su et al. 2024, section 2.3, which takes the
+    fraction of the corpus that scores no higher, as Nemotron-CC does (Su et al. 2024, section 2.3, which takes the
     maximum). A null or NaN score is left out of the combination; a row without any has no bucket (null).
 
     >>> from curator_core import TableBatch
@@ -41,7 +41,7 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
         combine: How several scores become one.
         buckets: For each bucket the smallest score in it. A score below all of them has no bucket.
         ranges: For a column, the scores that become 0 and 1; scores beyond are cut to that.
-        ranks: Folder of ``table.statistics`` over these columns: each score becomes the share of rows with no
+        ranks: Folder of ``table.statistics`` over these columns: each score becomes the fraction of rows with no
             higher one.
         column: Column for the name of the bucket.
         score_column: Column for the combined score.
@@ -106,8 +106,8 @@ class ScoreBuckets(ProcessingStage[TableBatch, TableBatch]):
             low, high = self.ranges[values.name]
             scores = ((scores - low) / (high - low)).clip(0, 1)
         if values.name in ranks:
-            shares = np.interp(scores.fill_null(math.nan).to_numpy(), *ranks[values.name])
-            scores = pl.Series(values.name, shares).fill_nan(None)
+            fractions = np.interp(scores.fill_null(math.nan).to_numpy(), *ranks[values.name])
+            scores = pl.Series(values.name, fractions).fill_nan(None)
         comparable: pl.Series = scores
         return comparable
 

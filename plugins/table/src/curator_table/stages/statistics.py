@@ -21,7 +21,7 @@ __all__ = ["Statistics"]
 Measure = Literal["bytes", "chars", "words", "lines"]
 _OTHER = "(other)"
 _WORD = r"[^\s\x1c-\x1f]+"
-"""What :meth:`str.split` finds."""
+"""Words as of :meth:`str.split`."""
 
 
 @dataclass
@@ -46,13 +46,13 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         path: Folder or URL for the statistics; created where missing.
-        measures: What to measure of the text.
+        measures: Measures of the text.
         columns: Columns of numbers.
         expressions: For each name an SQL expression over the columns of a row, as in ``table.where``, that gives a
-            number, e.g. ``{"title_share": "length(title) / length(text)"}``.
+            number, e.g. ``{"title_fraction": "length(title) / length(text)"}``.
         by: Column by whose values rows are grouped.
-        max_groups: Most groups in a batch; the rows of further values, the rarest, are counted together.
-        text_field: Column with the text.
+        max_groups: Maximum number of groups in a batch; the rows of further values, the rarest, are counted together.
+        text_column: Column with the text.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
     expressions: dict[str, str] = field(default_factory=dict)
     by: str | None = None
     max_groups: int = 200
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "table.statistics"
     thread_safe: ClassVar[bool] = True
@@ -78,7 +78,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
 
     def inputs(self) -> Columns:
         used = [name for each in self.expressions.values() for name in parse_condition(each).meta.root_names()]
-        text = [self.text_field] if self.measures else []
+        text = [self.text_column] if self.measures else []
         grouped = [] if self.by is None else [self.by]
         return list(dict.fromkeys([*text, *self.columns, *used, *grouped]))
 
@@ -121,7 +121,7 @@ class Statistics(ProcessingStage[TableBatch, TableBatch]):
     def _numbers(self, task: TableBatch) -> pl.DataFrame:
         found: list[pl.Series] = []
         if self.measures:
-            text = task.text(self.text_field)
+            text = task.text(self.text_column)
             measures: dict[Measure, Any] = {
                 "bytes": text.str.len_bytes,
                 "chars": text.str.len_chars,

@@ -32,7 +32,7 @@ FOLDER = "parts"
 
 @dataclass
 class Numbers:
-    """What is known of some numbers: how many, their sum and their distribution."""
+    """Statistics of some numbers: count, sum and distribution."""
 
     histogram: Histogram = field(default_factory=lambda: Histogram(bins_per_octave=_BINS_PER_OCTAVE))
     nulls: int = 0
@@ -46,7 +46,7 @@ class Numbers:
         self.total += float(finite.sum() or 0)
 
     def merge(self, other: Numbers) -> None:
-        """Add what is known of other numbers."""
+        """Add the statistics of other numbers."""
         self.histogram.merge(other.histogram)
         self.nulls += other.nulls
         self.total += other.total
@@ -59,7 +59,7 @@ class Numbers:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Numbers:
-        """Return what :meth:`to_plain` made plain data of."""
+        """Return the statistics that :meth:`to_plain` has made plain data of."""
         bins = Counter({int(index): int(count) for index, count in plain["bins"]})
         limits = (plain.get("min", math.inf), plain.get("max", -math.inf))
         known = Histogram(bins, sum(bins.values()), *limits, bins_per_octave=_BINS_PER_OCTAVE)
@@ -75,7 +75,7 @@ class Numbers:
             "nulls": self.nulls,
             "mean": self.total / known.count,
             "min": known.minimum,
-            **{f"p{share * 100:g}": known.quantile(share) for share in _QUANTILES},
+            **{f"p{fraction * 100:g}": known.quantile(fraction) for fraction in _QUANTILES},
             "max": known.maximum,
             "histogram": [[known.upper_edge(index), known.bins[index]] for index in sorted(known.bins)],
         }
@@ -162,7 +162,7 @@ def _chart(histogram: list[list[float]]) -> str:
 def read_quantiles(
     folder: str, columns: list[str], *, stage: str
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return, for each column, numbers and the share of rows that are no larger, from a folder of statistics.
+    """Return, for each column, numbers and the fraction of rows that are no larger, from a folder of statistics.
 
     Raises:
         ConfigError: There are no statistics of a column.

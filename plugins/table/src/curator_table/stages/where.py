@@ -77,7 +77,7 @@ class Where(Filter):
         return Verdict(truth.cast(pl.UInt8), {"not_matched": ~truth})
 
 
-@functools.lru_cache(maxsize=64)  # asked for every batch
+@functools.lru_cache(maxsize=64)  # called for every batch
 def parse_condition(expression: str) -> pl.Expr:
     """Parse a SQL condition on single rows.
 

@@ -57,7 +57,7 @@ class ArchiveBytes:
     Args:
         file: The archive, at the beginning.
         path: Its path, for messages.
-        seekable: Its file, where it is not compressed: what is not asked for is jumped over.
+        seekable: Its file, if it is not compressed: unneeded parts are skipped.
     """
 
     def __init__(self, file: _Readable, path: str, seekable: _Seekable | None = None) -> None:
@@ -72,7 +72,7 @@ class ArchiveBytes:
     def take(self, offset: int, size: int) -> memoryview:
         """Return ``size`` bytes at an offset, fewer at the end of the archive.
 
-        What is returned stays valid. Offsets may not go back, where the archive is compressed.
+        The returned bytes stay valid. Offsets may not decrease if the archive is compressed.
 
         Raises:
             StreamError: The archive is compressed, and damaged before that.
@@ -142,9 +142,9 @@ class ArchiveBytes:
         self._start, self._window = offset, memoryview(data)
 
     def _read(self, size: int) -> Iterator[bytes]:
-        """Read in pieces: a damaged header may ask for more than there is memory, a stream has only what it has.
+        """Read in pieces: a damaged header may declare more than fits into memory or than the stream has.
 
-        Damage in the stream is kept for whoever asks for what would be behind it; what is before it is sound.
+        An error in the stream is kept for reads behind it; the bytes before it are intact.
         """
         try:
             while size > 0 and self._error is None and (data := self._file.read(min(_SKIP_BYTES, size))):

@@ -17,14 +17,14 @@ _ZEROS = bytes(BLOCK_BYTES)
 _FIELDS = struct.Struct("100s24x12s12x8sc100x6s82x155s12x")
 """Name, size, checksum, type flag, magic and prefix."""
 _BLANK_CHECKSUM = b" " * 8
-_LARGEST_OCTAL = 8**11 - 1
+_MAX_OCTAL = 8**11 - 1
 _NAME_BYTES = 100
 _MODE, _OWNER, _TIME = b"0000644\0", b"0000000\0", b"00000000000\0"
 _USTAR = b"ustar\x0000"
 
 
 class TarHeader(NamedTuple):  # made in a third of the time of a frozen dataclass, once a member
-    """What a header says."""
+    """The fields of a header."""
 
     name: bytes
     """Path of the member."""
@@ -132,9 +132,9 @@ def member_header(name: str, size_bytes: int) -> bytes:
     attributes = {}
     if len(raw) > _NAME_BYTES or not raw.isascii():
         attributes["path"] = raw
-    if size_bytes > _LARGEST_OCTAL:
+    if size_bytes > _MAX_OCTAL:
         attributes["size"] = b"%d" % size_bytes
-    header = _block(raw[:_NAME_BYTES], min(size_bytes, _LARGEST_OCTAL), b"0")
+    header = _block(raw[:_NAME_BYTES], min(size_bytes, _MAX_OCTAL), b"0")
     if not attributes:
         return header
     content = b"".join(_pax_record(key, value) for key, value in attributes.items())

@@ -1,4 +1,4 @@
-"""What may be the name of a member of a tar archive, and is read back as it was.
+"""Check names of members of a tar archive, so that they are read back unchanged.
 
 As in WebDataset, the key of a sample is the path of its members up to the first dot of their base name.
 """
@@ -18,7 +18,7 @@ _MAX_NAME_BYTES = 1024
 
 
 def checked_key(key: str | None, seen: Container[str] = ()) -> str:
-    """Return a key, but refuse what cannot be the key of a sample.
+    """Return a key, and refuse one that cannot be the key of a sample.
 
     >>> checked_key("photos/0001")
     'photos/0001'
@@ -45,7 +45,7 @@ def checked_key(key: str | None, seen: Container[str] = ()) -> str:
 
 
 def check_extension(extension: str) -> None:
-    """Refuse what cannot be the extension of a member.
+    """Refuse a text that cannot be the extension of a member.
 
     Raises:
         DataError: It is empty, or has a slash or a leading dot.

@@ -1,4 +1,4 @@
-"""Walk the members of a tar archive, whatever it holds: what cannot be used is reported, the walk goes on."""
+"""Walk the members of any tar archive: report unusable members and continue."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _FORBIDDEN = {
 
 @dataclass(frozen=True, slots=True)
 class TarLimits:
-    """Caps on what an archive may make a reader do.
+    """Limits for reading an archive.
 
     Args:
         max_member_bytes: Largest member; a larger one is reported and jumped over.
-        max_members: Most members of an archive; the rest is reported and left.
+        max_members: Maximum number of members of an archive; the rest is reported and left.
     """
 
     max_member_bytes: int = 2**30
@@ -56,7 +56,7 @@ def walk_members(
 
     Reported as bad records, each with the offset of its header: links, devices and sparse files, names that lead out
     of the archive or are not text, members over the limit, an archive that ends too early. Where a header is damaged,
-    the walk goes on at the next sound one.
+    the walk continues at the next intact one.
 
     Args:
         archive: The archive.
@@ -79,7 +79,7 @@ class _Walk:
         first: int | None = None  # where the headers of the next member begin, when some came before its own
         attributes: dict[str, bytes] = {}
         ended = False
-        largest, take = self._limits.max_member_bytes, self._archive.take
+        max_bytes, take = self._limits.max_member_bytes, self._archive.take
         while end is None or position < end:
             try:
                 block = take(position, BLOCK_BYTES)
@@ -111,7 +111,7 @@ class _Walk:
             if self._count > self._limits.max_members:
                 self._report(f"the archive has more than {self._limits.max_members:,} members", first, "TooManyMembers")
                 return
-            is_usual = header.kind == b"0" and size <= largest and not attributes and _is_plain(header.name)
+            is_usual = header.kind == b"0" and size <= max_bytes and not attributes and _is_plain(header.name)
             name = header.name.decode() if is_usual else self._usable_name(header, attributes, first, size)
             if name is not None:
                 yield TarMember(name, first, content, size)
@@ -133,7 +133,7 @@ class _Walk:
         return int(size) if size.isdigit() and len(size) < 20 else header.size_bytes  # noqa: PLR2004 - 64 bits
 
     def _usable_name(self, header: TarHeader, attributes: dict[str, bytes], start: int, size: int) -> str | None:
-        """Return the name of a file; None for a folder, and for what is reported."""
+        """Return the name of a file; None for a folder, and for a reported member."""
         raw = attributes.get("path", header.name)
         shown = raw.decode("utf-8", "backslashreplace")[:200]
         if header.kind == b"5":

@@ -79,7 +79,7 @@ class ListTars(ListFiles):
             return None
         piece = FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)
         try:
-            # What is wrong with the archive is reported by who reads it.
+            # Errors in the archive are reported by the reading stage.
             with Recording().active(), open_archive(piece, Limits()) as archive:
                 members = walk_members(archive, entry.path, TarLimits())
                 return sample_edges(members, file_bytes=entry.size_bytes, block_bytes=self.block_bytes)

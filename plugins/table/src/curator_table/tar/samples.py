@@ -24,7 +24,7 @@ class TarSample:
     """Members that belong together.
 
     Args:
-        key: What their names have in common: the path up to the first dot of the base name.
+        key: The common part of their names: the path up to the first dot of the base name.
         start: Offset of the first header.
         parts: Content by extension, which is everything behind that dot.
         size_bytes: Bytes of all parts.

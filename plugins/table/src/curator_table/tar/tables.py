@@ -35,8 +35,8 @@ class SampleLayout:
     becomes a binary column of the name of its extension.
 
     Args:
-        media: Extensions, in lower case and without a dot, of what samples are about.
-        noun: What that is, for messages.
+        media: Extensions of the media files of samples, in lower case and without a dot.
+        noun: Name of these media files in messages.
         text_column: Column of ``txt`` members.
     """
 

@@ -38,9 +38,9 @@ Sample = tuple[str, list[tuple[str, Any]]]
 class SampleWriter(Protocol):
     """The parameters of a writer of samples."""
 
-    key_field: str
-    bytes_field: str
-    extension_field: str
+    key_column: str
+    bytes_column: str
+    extension_column: str
     text_column: str
     members: dict[str, str] | None
     json_columns: list[str] | None
@@ -82,14 +82,14 @@ def sample_parts(stage: SampleWriter, task: TableBatch, *, default_extension: st
 
 
 def _samples(stage: SampleWriter, task: TableBatch, default_extension: str) -> Iterator[Sample]:
-    task.check_column(stage.bytes_field)
+    task.check_column(stage.bytes_column)
     members = _members(stage, task)
     for name in (*members, *(stage.json_columns or ())):
         task.check_column(name)
-    keys = keys_of_rows(task, key_field=stage.key_field)
+    keys = keys_of_rows(task, key_column=stage.key_column)
     extensions = _extensions(stage, task, default_extension)
     columns = [(extension, _contents(task, name)) for name, extension in members.items()]
-    media = _contents(task, stage.bytes_field)
+    media = _contents(task, stage.bytes_column)
     sidecars = _sidecars(stage, task, members)
     seen: set[str] = set()
     for index, (wanted, extension) in enumerate(zip(keys, extensions, strict=True)):
@@ -108,8 +108,8 @@ def _samples(stage: SampleWriter, task: TableBatch, default_extension: str) -> I
 
 
 def _extensions(stage: SampleWriter, task: TableBatch, default: str) -> list[str]:
-    if stage.extension_field in task.columns:
-        found = task.data.column(stage.extension_field).to_pylist()
+    if stage.extension_column in task.columns:
+        found = task.data.column(stage.extension_column).to_pylist()
     elif "uri" in task.columns:
         found = [extension_of_uri(uri) for uri in task.data.column("uri").to_pylist()]
     else:
@@ -122,7 +122,7 @@ def _members(stage: SampleWriter, task: TableBatch) -> dict[str, str]:
     if stage.members is not None:
         return stage.members
     kinds = {each.name: each.type for each in task.data.schema}
-    apart = (stage.key_field, stage.bytes_field, stage.extension_field, SOURCE_COLUMN, ROW_COLUMN)
+    apart = (stage.key_column, stage.bytes_column, stage.extension_column, SOURCE_COLUMN, ROW_COLUMN)
     members = {name: name for name, kind in kinds.items() if name not in apart and _is_binary(kind)}
     if stage.text_column in kinds and _is_text(kinds[stage.text_column]):
         members[stage.text_column] = "txt"
@@ -134,7 +134,7 @@ def _members(stage: SampleWriter, task: TableBatch) -> dict[str, str]:
 def _sidecars(stage: SampleWriter, task: TableBatch, members: Mapping[str, str]) -> list[bytes] | None:
     names = stage.json_columns
     if names is None:
-        apart = {stage.key_field, stage.bytes_field, stage.extension_field, *members, SOURCE_COLUMN, ROW_COLUMN}
+        apart = {stage.key_column, stage.bytes_column, stage.extension_column, *members, SOURCE_COLUMN, ROW_COLUMN}
         names = [each.name for each in task.data.schema if each.name not in apart and not _is_binary(each.type)]
     return _json_objects(task.data.select(names)) if names else None
 

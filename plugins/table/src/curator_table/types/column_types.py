@@ -54,7 +54,7 @@ def find_types(
             where that is more, up to 32 MiB.
         format_name: Their format.
         limits: Caps against hostile files.
-        columns: Columns that will be read; all, where None. Where records are JSON, all are found all the same.
+        columns: Columns that will be read; all, where None. For JSON records, all are found anyway.
         declared: Types that the user gives, by column; the others are found.
 
     Raises:
@@ -82,8 +82,8 @@ def join_types(found: Iterable[pa.Schema | None], where: str) -> pa.Schema | Non
     """Return the columns of several groups of files with one type for each; None where nothing was found in any.
 
     Args:
-        found: What :func:`find_types` has found in each.
-        where: What the groups make up, for messages.
+        found: The result of :func:`find_types` for each.
+        where: Name of all the groups in messages.
 
     Raises:
         ConfigError: The types of a column do not go together.
@@ -107,16 +107,16 @@ def sample_files(files: Sequence[FileEntry]) -> list[FileEntry]:
 
 
 def look_at(files: Sequence[FileEntry], format_name: str, limits: Limits) -> list[Any]:
-    """Return what :meth:`Format.look` finds in each file; None for one that cannot be read."""
+    """Return the result of :meth:`Format.look` for each file; None for one that cannot be read."""
     total = sum(file.size_bytes or 0 for file in files)
     looked_at = min(_MAX_BYTES, max(_MIN_BYTES, int(total * _LOOKED_AT_FRACTION)))
-    share = looked_at // max(1, len(files))
+    bytes_each = looked_at // max(1, len(files))
 
     def look(file: FileEntry) -> Any:
         piece = FileSlice(file.path, file_bytes=file.size_bytes, version=file.version)
         try:
-            with Recording().active():  # the run itself reports what is wrong with a file
-                return format_named(format_name).look(piece, max_bytes=share, limits=limits)
+            with Recording().active():  # the run itself reports errors in a file
+                return format_named(format_name).look(piece, max_bytes=bytes_each, limits=limits)
         except Exception:  # noqa: BLE001 - a damaged file may raise anything, and the run meets the same error
             return None
 

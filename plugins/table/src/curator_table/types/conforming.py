@@ -32,7 +32,7 @@ def conform(
         tables: The tables of one file, with their provenance.
         types: Types of the columns of the run.
         path: The file.
-        columns: Columns that were asked for, which the tables have, in this order; all, where None.
+        columns: The requested columns, which the tables have, in this order; all, where None.
 
     Raises:
         DataError: The file has a column that the run has not, or one of another type.

@@ -34,7 +34,7 @@ def check_schema(schema: pa.Schema, path: str) -> None:
     """Refuse a schema with a name, or a time zone, that is not text, and as :func:`check_column_names` does.
 
     Raises:
-        DataError: Says what is wrong with it.
+        DataError: It has an unusable schema; the message says why.
     """
     try:
         names = [field.name for field in schema]

@@ -1,4 +1,4 @@
-"""What this package offers, by subject: plain declarations that import nothing of what they declare."""
+"""Declare the stages of this package, by subject, without importing them."""
 
 from __future__ import annotations
 

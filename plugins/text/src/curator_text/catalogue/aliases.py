@@ -1,4 +1,4 @@
-"""Stages for any table that were declared here before: their names still stand for them."""
+"""Former names of stages, most of them of stages for any table that were declared here: they stay good."""
 
 from __future__ import annotations
 
@@ -27,5 +27,6 @@ _SAME_NAME = (
 
 STAGES = (
     *(StageSpec(name, alias_of=f"table.{name}") for name in _SAME_NAME),
+    StageSpec("count_tokens", alias_of="text.add_token_count"),
     StageSpec("write_routed", alias_of="table.route"),
 )

@@ -28,7 +28,7 @@ STAGES = (
     StageSpec(
         "non_alpha_numeric",
         target="curator_text.filters.characters:NonAlphaNumeric",
-        summary="Drop documents made of symbols and spaces more than of letters and digits.",
+        summary="Drop documents with too many characters other than letters and digits.",
         kind="filter",
     ),
     StageSpec(

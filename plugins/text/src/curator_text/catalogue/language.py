@@ -1,4 +1,4 @@
-"""Stages that find out what language a document is in."""
+"""Stages that identify the language of documents."""
 
 from __future__ import annotations
 

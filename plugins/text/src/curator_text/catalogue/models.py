@@ -16,8 +16,8 @@ STAGES = (
         extra="tokens",
     ),
     StageSpec(
-        "count_tokens",
-        target="curator_text.models.count_tokens:CountTokens",
+        "add_token_count",
+        target="curator_text.models.add_token_count:AddTokenCount",
         summary="Add the number of tokens of each document, and drop documents by it.",
         kind="annotator",
         requires=("tokenizers",),
@@ -34,7 +34,7 @@ STAGES = (
     StageSpec(
         "tokenizer_fertility",
         target="curator_text.models.tokenizer_fertility:TokenizerFertility",
-        summary="Drop documents that a tokenizer takes to pieces: few characters per token.",
+        summary="Drop documents with few characters per token.",
         kind="filter",
         requires=("tokenizers",),
         extra="tokens",
@@ -66,7 +66,7 @@ STAGES = (
     StageSpec(
         "fast_text_quality",
         target="curator_text.models.fast_text_quality:FastTextQuality",
-        summary="Keep documents by the quality a fastText model sees in them, the doubtful ones by lot.",
+        summary="Keep documents by the quality score of a fastText model, those of low score at random.",
         kind="filter",
         requires=("fasttext",),
         extra="fasttext",

@@ -1,4 +1,4 @@
-"""Stages that take out of documents what must not be learned."""
+"""Stages that remove sensitive content and benchmark questions from documents."""
 
 from __future__ import annotations
 

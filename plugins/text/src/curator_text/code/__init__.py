@@ -1,1 +1,1 @@
-"""What only source code has: comments, docstrings, markup."""
+"""Metrics of source code: comments, docstrings, markup."""

@@ -1,7 +1,7 @@
 """How much of an HTML page is text, by Python's own parser.
 
-What counts is what ``BeautifulSoup(page, "html.parser").get_text()`` returns once scripts and styles are removed, which
-is how NeMo Curator measures it; no tree is built for it.
+Text is the result of ``BeautifulSoup(page, "html.parser").get_text()`` without scripts and styles, as NeMo Curator
+measures it; no tree is built for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["text_length", "text_share"]
+__all__ = ["text_fraction", "text_length"]
 
 _REMOVED = frozenset({"script", "style"})
 _HIDDEN = _REMOVED | {"template", "rp", "rt"}
@@ -48,15 +48,15 @@ _MAX_UNCLOSED_TAGS = 100
 _WHITE_SPACE = " \n\t\f\r"
 
 
-def text_share(page: str, min_chars: int) -> float:
-    """Return the share of a page's characters that is text; zero where there are less than ``min_chars`` of it.
+def text_fraction(page: str, min_chars: int) -> float:
+    """Return the fraction of a page's characters that is text; zero where there are less than ``min_chars`` of it.
 
-    >>> text_share("<p>Text</p><script>code</script>", min_chars=1)
+    >>> text_fraction("<p>Text</p><script>code</script>", min_chars=1)
     0.125
 
     Args:
         page: HTML source.
-        min_chars: Fewest characters of text that count as such.
+        min_chars: Minimum number of characters of text that count as such.
     """
     length = text_length(page) if page else 0
     return 0.0 if length < min_chars or not page else length / len(page)

@@ -1,7 +1,7 @@
 """How much of a Python file is comments and docstrings, by Python's own tokenizer and parser.
 
-The tokenizer of the standard library is slow up to Python 3.11, and needed only to refuse what is no Python. Where the
-parser has accepted a file, its comments are what a regular expression finds between the string literals; the rare
+The tokenizer of the standard library is slow up to Python 3.11, and needed only to reject invalid Python. Where the
+parser has accepted a file, a regular expression finds its comments between the string literals; the rare
 files in which parser and tokenizer see different lines are left to the tokenizer.
 """
 
@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["comment_share", "comments_of", "docstrings_of"]
+__all__ = ["comment_fraction", "comments_of", "docstrings_of"]
 
 _UNPARSEABLE = (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError)
-"""What the tokenizer and parser raise on text that is no Python, has NUL characters or is nested too deeply."""
+"""Errors of the tokenizer and parser on invalid Python, NUL characters or too deep nesting."""
 
 _LITERAL_OR_COMMENT = re.compile(
     r"""
@@ -56,14 +56,14 @@ if sys.version_info >= (3, 11):
 _warnings = threading.Lock()
 
 
-def comment_share(source: str) -> float:
-    """Return the share of a file's characters in comments and docstrings; zero for a file that is no Python.
+def comment_fraction(source: str) -> float:
+    """Return the fraction of a file's characters in comments and docstrings; zero for a file that is not valid Python.
 
     Comments count with their hash signs and without the newlines between them; docstrings of modules, classes and
     functions (but not of asynchronous ones) count without quotation marks and common indentation, with one character
     between two.
 
-    >>> comment_share("x = 1  # one" + chr(10) + "y=2")
+    >>> comment_fraction("x = 1  # one" + chr(10) + "y=2")
     0.3125
     """
     if not source:
@@ -116,7 +116,7 @@ def docstrings_of(source: str) -> list[str]:
 
 
 def _owners(tree: ast.Module) -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef]:
-    """Yield what can have a docstring, in any order; expressions, most of a tree, hold none."""
+    """Yield the nodes that can have a docstring, in any order; expressions, most of a tree, have none."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Decode web pages: by their byte order mark, by what they declare, or by what they look like."""
+"""Decode web pages: by their byte order mark, their declaration, or their content."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SNIFF_BYTES = 2**15
 
 
 def decode_html(data: bytes, declared: str | None = None) -> str:
-    r"""Return the text of a page; never fails, what cannot be decoded becomes U+FFFD.
+    r"""Return the text of a page; never fails, bytes that cannot be decoded become U+FFFD.
 
     A byte order mark wins, then the declared charset, then one that the page itself names, where the bytes are in it;
-    then UTF-8, and last what the bytes look like.
+    then UTF-8, and last a guess from the bytes.
 
     >>> decode_html("<p>Größe".encode("latin-1"), "iso-8859-1"), decode_html(b"<meta charset=koi8-r>\xc4\xc1")
     ('<p>Größe', '<meta charset=koi8-r>да')

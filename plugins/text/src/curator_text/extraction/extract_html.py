@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_text.extraction.markup_stage import MarkupStage, html_column, without_rows
+from curator_text.extraction.markup_stage import MarkupStage, html_values, without_rows
 from curator_text.extraction.page_extractors import Backend, ExtractionSettings
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ class ExtractHtml(MarkupStage):
     >>> stage.teardown()
 
     Args:
-        html_field: Column with the pages.
-        text_field: Column for the text; may be the same.
+        html_column: Column with the pages.
+        text_column: Column for the text; may be the same.
         backend: ``resiliparse`` (fastest), ``trafilatura`` (more precise, ten times as slow) or ``justext``; the latter
             two need the extras of their names.
-        main_content: Leave out what is not the main content; otherwise all visible text comes out, with that of
+        main_content: Keep only the main content; otherwise keep all visible text, with that of
             buttons, labels and options.
         preserve_formatting: Keep line breaks, paragraphs and lists; otherwise the text is one line.
         links: Add the targets of links.
@@ -42,12 +42,12 @@ class ExtractHtml(MarkupStage):
         comments: Keep the comments of readers.
         stop_words: Language whose frequent words justext tells text by (``English``, ``German``, …).
         keep_html: Keep the pages beside the text.
-        page_timeout_s: Most CPU seconds for one page.
+        page_timeout_s: Maximum number of CPU seconds for one page.
         max_html_bytes: A larger page is quarantined.
     """
 
-    html_field: str = "html"
-    text_field: str = "text"
+    html_column: str = "html"
+    text_column: str = "text"
     backend: Backend = field(default="resiliparse", kw_only=True)
     main_content: bool = field(default=True, kw_only=True)
     preserve_formatting: bool = field(default=True, kw_only=True)
@@ -60,14 +60,14 @@ class ExtractHtml(MarkupStage):
     name = "text.extract_html"
 
     def inputs(self) -> Columns:
-        return [self.html_field]
+        return [self.html_column]
 
     def outputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        gone = frozenset() if self._keeps_html() else frozenset({self.html_field})
-        return (columns - gone) | {self.text_field}
+        gone = frozenset() if self._keeps_html() else frozenset({self.html_column})
+        return (columns - gone) | {self.text_column}
 
     def settings(self) -> ExtractionSettings:
         return ExtractionSettings(
@@ -82,11 +82,11 @@ class ExtractHtml(MarkupStage):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Add the text; leave out the pages that have none for a reason."""
-        texts, blames = self.extract(task, html_column(task, self.html_field))
-        batch = task.with_column(self.text_field, texts)
+        texts, blames = self.extract(task, html_values(task, self.html_column))
+        batch = task.with_column(self.text_column, texts)
         if not self._keeps_html():
-            batch = batch.with_data(batch.data.drop_columns([self.html_field]))
+            batch = batch.with_data(batch.data.drop_columns([self.html_column]))
         return without_rows(batch, blames)
 
     def _keeps_html(self) -> bool:
-        return self.keep_html or self.html_field == self.text_field
+        return self.keep_html or self.html_column == self.text_column

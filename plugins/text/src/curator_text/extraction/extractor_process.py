@@ -1,7 +1,7 @@
 """The process that extracts text: reads pages from its input, writes text to its output, dies on a page that hangs.
 
 Extractors are native code that holds the GIL, so no Python in their process can stop one that hangs. The kernel can: a
-timer of CPU time is set before each page, and its signal ends the process. Where it was is told by a number in shared
+timer of CPU time is set before each page, and its signal ends the process. Its position is a number in shared
 memory, so the parent knows which page to blame. Messages are lengths and bytes: nothing that comes from this process,
 which reads hostile pages, is unpickled. It imports neither Arrow nor numpy, so that it starts fast and stays small.
 """
@@ -28,7 +28,7 @@ HEAD = struct.Struct("<?q")
 IDLE = -1
 """In shared memory while no page is worked on."""
 WALL_CLOCK_FACTOR = 10
-"""A process that waits uses no CPU time; so many times the limit of CPU time it may take by the clock."""
+"""Limit of wall time, as a multiple of the limit of CPU time: a process that waits uses no CPU time."""
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     parameters = json.loads(sys.argv[2])
     progress = mmap.mmap(int(sys.argv[3]), LENGTH.size)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the messages
+    os.dup2(2, 1)  # output of libraries must not get between the messages
     for number in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGPROF, signal.SIGALRM})

@@ -35,16 +35,16 @@ _START = (
     "from curator_text.extraction.extractor_process import main; main()"
 )
 _REQUEST_BYTES = 2**20
-"""Pages sent at a time: so much work, at most, is done twice because of a page that ends the process."""
+"""Pages sent at a time: at most these are processed twice because of a page that ends the process."""
 _MAX_IDLE_DEATHS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Why there is no text for a page.
+    """The failure to extract the text of a page.
 
     Args:
-        message: What happened.
+        message: Description of the failure.
         error_type: ``ExtractionTimeout``, ``ExtractorCrashed`` or ``ExtractionFailed``.
     """
 
@@ -57,8 +57,8 @@ class GuardedExtractor:
 
     Args:
         settings: How pages become text.
-        timeout_s: Most CPU seconds for one page.
-        max_memory_bytes: Most memory that a process may take for its pages.
+        timeout_s: Maximum number of CPU seconds for one page.
+        max_memory_bytes: Maximum memory that a process may take for its pages.
     """
 
     def __init__(self, settings: ExtractionSettings, *, timeout_s: float, max_memory_bytes: int) -> None:
@@ -87,7 +87,7 @@ class GuardedExtractor:
             pass
 
     def extract(self, pages: pa.Array) -> tuple[pa.Array, dict[int, Blame]]:
-        """Return the text of each page, and why there is none by its number.
+        """Return the text of each page, and the failures by page number.
 
         Args:
             pages: Large text, or large binary whose charset is to be found; no nulls.
@@ -161,7 +161,7 @@ class _Process:
             raise StageError(f"the process that extracts text cannot be started: {reason}")
 
     def ask(self, pages: pa.Array) -> tuple[pa.Array, dict[str, str]] | None:
-        """Return texts, and by number why there is none; None if the process has died."""
+        """Return texts, and failures by page number; None if the process has died."""
         self._progress[:] = LENGTH.pack(IDLE)
         answer = None
         with suppress(BrokenPipeError):
@@ -181,7 +181,7 @@ class _Process:
         return texts, problems
 
     def last_words(self, timeout_s: float) -> tuple[int, Blame]:
-        """Return which page a dead process was at (or :data:`IDLE`), and what it died of."""
+        """Return the page at which a process died (or :data:`IDLE`), and the cause."""
         (guilty,) = LENGTH.unpack(self._progress[:])
         code = self._process.wait()
         if -code in (signal.SIGPROF, signal.SIGALRM):
@@ -195,7 +195,7 @@ class _Process:
         return guilty, Blame(f"the page ended the process that extracts text ({what})", "ExtractorCrashed")
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process in any state."""
         self.is_usable = False
         with suppress(ProcessLookupError):
             self._process.kill()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curator_text.extraction.markup_stage import MarkupStage, html_column, without_rows
+from curator_text.extraction.markup_stage import MarkupStage, html_values, without_rows
 from curator_text.extraction.page_extractors import ExtractionSettings
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ class HtmlToText(MarkupStage):
     >>> stage.teardown()
 
     Args:
-        text_field: Column with the fragments.
+        text_column: Column with the fragments.
         preserve_formatting: Keep line breaks, paragraphs and lists; otherwise the text is one line.
         links: Add the targets of links.
         alt_texts: Add descriptions of images.
-        page_timeout_s: Most CPU seconds for one fragment.
+        page_timeout_s: Maximum number of CPU seconds for one fragment.
         max_html_bytes: A larger fragment is quarantined.
     """
 
-    text_field: str = "text"
+    text_column: str = "text"
     preserve_formatting: bool = field(default=True, kw_only=True)
     links: bool = field(default=False, kw_only=True)
     alt_texts: bool = field(default=False, kw_only=True)
@@ -50,7 +50,7 @@ class HtmlToText(MarkupStage):
     name = "text.html_to_text"
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def settings(self) -> ExtractionSettings:
         return ExtractionSettings(
@@ -66,13 +66,13 @@ class HtmlToText(MarkupStage):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        task.text(self.text_field)  # refuses what is not text
-        column = html_column(task, self.text_field)
+        task.text(self.text_column)  # raises for columns that are not text
+        column = html_values(task, self.text_column)
         marked = pc.fill_null(pc.match_substring_regex(column, _MARKUP), False)
         fragments = pc.if_else(marked, column, pa.scalar(None, pa.large_string()))
         texts, blames = self.extract(task, fragments)
-        kind = task.data.schema.field(self.text_field).type
+        kind = task.data.schema.field(self.text_column).type
         replaced = pc.if_else(marked, texts, column)
         return without_rows(
-            task.with_column(self.text_field, replaced.cast(kind) if pa.types.is_string(kind) else replaced), blames
+            task.with_column(self.text_column, replaced.cast(kind) if pa.types.is_string(kind) else replaced), blames
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curator_text.extraction.guarded_extractor import Blame, GuardedExtractor
     from curator_text.extraction.page_extractors import ExtractionSettings
 
-__all__ = ["MarkupStage", "html_column", "without_rows"]
+__all__ = ["MarkupStage", "html_values", "without_rows"]
 
 MAX_HTML_BYTES = 32 * 2**20
 """Larger than any page that people read; parsed, it takes some twenty times as much memory."""
@@ -31,7 +31,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
     """Base of stages that turn markup into text, and survive any markup.
 
     Args:
-        page_timeout_s: Most CPU seconds for one page.
+        page_timeout_s: Maximum number of CPU seconds for one page.
         max_html_bytes: A larger page is quarantined.
     """
 
@@ -84,7 +84,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
     def _extractor(self) -> GuardedExtractor:
         from curator_text.extraction.guarded_extractor import GuardedExtractor
 
-        # Threads may come here at once; of two that are made, one is dropped before it starts a process.
+        # Threads may come here together; if two make one, one of them is dropped before it starts a process.
         extractor: GuardedExtractor = self.__dict__.setdefault(
             "_guarded",
             self.__dict__.get("_guarded")
@@ -96,7 +96,7 @@ class MarkupStage(ProcessingStage[TableBatch, TableBatch]):
         return {name: value for name, value in self.__dict__.items() if name != "_guarded"}
 
 
-def html_column(batch: TableBatch, name: str) -> pa.Array:
+def html_values(batch: TableBatch, name: str) -> pa.Array:
     """Return a column of pages as one array of text or bytes.
 
     Raises:
@@ -116,7 +116,7 @@ def html_column(batch: TableBatch, name: str) -> pa.Array:
     elif not (pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)):
         raise StageError(
             f"column {name!r} holds {kind}, but web pages were expected, as text or bytes",
-            fix="name the column that holds the pages: html_field: body",
+            fix="name the column that holds the pages: html_column: body",
         )
     return column.combine_chunks()
 
@@ -124,7 +124,7 @@ def html_column(batch: TableBatch, name: str) -> pa.Array:
 def _extract_pages(
     extractor: GuardedExtractor, pages: pa.Array, *, max_html_bytes: int
 ) -> tuple[pa.Array, dict[int, Blame]]:
-    """Return the text of each page, null for a null, and why there is none by the number of the page."""
+    """Return the text of each page, null for a null, and the failures by page number."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

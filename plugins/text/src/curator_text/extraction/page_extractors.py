@@ -17,12 +17,12 @@ __all__ = ["Backend", "ExtractionSettings", "check_packages", "make_extractor"]
 
 Backend = Literal["resiliparse", "trafilatura", "justext"]
 
-# What browsers show apart from what is beside it, though nothing in the text says so.
+# Elements that browsers separate from their neighbours, though nothing in the text shows it.
 _SHOWN_APART = "td|th|caption|summary|legend|option|optgroup|button|textarea|dialog|menu|search"
 # White space before a tag keeps them apart already. The two letters that each name begins with are for speed: most tags
 # are none of these.
 _APART = re.compile(rf"<(?<!\s<)(?=/?[bcdlmost][aepuidh])(?=/?(?:{_SHOWN_APART})[\s/>])", re.IGNORECASE)
-# What resiliparse leaves out even where all text is wanted.
+# Elements that resiliparse leaves out even where all text is wanted.
 _LEFT_OUT = ("button", "label", "select", "optgroup", "option", "textarea")
 _HAS_LEFT_OUT = re.compile(rf"<(?:{'|'.join(_LEFT_OUT)}|title)[\s/>]", re.IGNORECASE)
 _EXTRAS: dict[Backend, str] = {"resiliparse": "html", "trafilatura": "trafilatura", "justext": "justext"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict
-from curator_text.checks import check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_fraction
+from curator_text.filters.rules import ratio
 from curator_text.metrics.boilerplate_strings import BOILERPLATE
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ __all__ = ["BoilerPlateString"]
 
 @dataclass
 class BoilerPlateString(Filter):
-    r"""Keep documents in which at most ``max_share`` of the paragraphs hold a boilerplate phrase.
+    r"""Keep documents in which at most ``max_fraction`` of the paragraphs hold a boilerplate phrase.
 
     Paragraphs are cut at two newlines. The phrases, of privacy policies, terms of use and cookie banners, are those of
     NeMo Curator's ``BoilerPlateStringFilter`` (:data:`curator_text.metrics.boilerplate_strings.STRINGS`), in any case;
-    a document with "lorem ipsum" has share one. NeMo Curator's option for phrases at the top or bottom has no effect
+    a document with "lorem ipsum" scores one. NeMo Curator's option for phrases at the top or bottom has no effect
     there, and is left out.
 
     >>> from curator_text import DocumentBatch
@@ -33,23 +33,23 @@ class BoilerPlateString(Filter):
     ['Cookies, home-made']
 
     Args:
-        max_share: Largest share of paragraphs with a phrase to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        max_fraction: Largest fraction of paragraphs with a phrase to keep a document, from 0 to 1.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.4
-    text_field: str = "text"
+    max_fraction: float = 0.4
+    text_column: str = "text"
 
     name = "text.boiler_plate_string"
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         BOILERPLATE.prepare()
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found_in = share("boilerplate_paragraphs", "paragraphs", of_nothing=0.0)
+        found_in = ratio("boilerplate_paragraphs", "paragraphs", of_nothing=0.0)
         score = pl.when(pl.col("placeholders") > 0).then(1.0).otherwise(found_in)
-        found = BOILERPLATE.score(batch, self.text_field, score)
-        return Verdict(found, {"boilerplate": found > self.max_share})
+        found = BOILERPLATE.score(batch, self.text_column, score)
+        return Verdict(found, {"boilerplate": found > self.max_fraction})

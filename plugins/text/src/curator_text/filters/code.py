@@ -1,4 +1,4 @@
-"""Drop source files: by their comments, their lines, or what they hold in place of code."""
+"""Drop source files: by their comments, their lines, or content other than code."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, UnknownNameError, Verdict, check_range
-from curator_text.checks import check_positive, check_share
-from curator_text.code.html_text import text_share
-from curator_text.code.python_comments import comment_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_fraction, check_positive
+from curator_text.code.html_text import text_fraction
+from curator_text.code.python_comments import comment_fraction
+from curator_text.filters.rules import ratio
 from curator_text.metrics.code import FAMILIES, code_comments, per_document
 from curator_text.metrics.surface import SURFACE, compile_surface
 
@@ -29,17 +29,17 @@ __all__ = [
 ]
 
 MALFORMED_SCORE = 9999.0
-"""What NeMo Curator gives a file whose comments cannot be found."""
-_PYTHON_COMMENTS = per_document("python_comments", comment_share)
+"""The score of NeMo Curator for a file whose comments cannot be found."""
+_PYTHON_COMMENTS = per_document("python_comments", comment_fraction)
 _XML_HEADER = "<?xml version="
 
 
 @dataclass
 class PythonCommentToCode(Filter):
-    r"""Keep Python files in which ``min_share`` to ``max_share`` of the characters are comments and docstrings.
+    r"""Keep Python files in which ``min_fraction`` to ``max_fraction`` of the characters are comments and docstrings.
 
     Python's own tokenizer and parser find them, those of the Python that runs this; a file that they refuse, and an
-    empty one, has share zero. This is NeMo Curator's ``PythonCommentToCodeFilter``, which raises on an empty file.
+    empty one, scores zero. This is NeMo Curator's ``PythonCommentToCodeFilter``, which raises on an empty file.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["x = 1\n", "# The answer.\nx = 42\n", "x = ("]})
@@ -47,35 +47,35 @@ class PythonCommentToCode(Filter):
     ['# The answer.\nx = 42\n']
 
     Args:
-        min_share: Smallest share to keep a file.
-        max_share: Largest share to keep a file.
-        text_field: Column with the source code.
+        min_fraction: Smallest fraction to keep a file.
+        max_fraction: Largest fraction to keep a file.
+        text_column: Column with the source code.
     """
 
-    min_share: float = 0.01
-    max_share: float = 0.85
-    text_field: str = "text"
+    min_fraction: float = 0.01
+    max_fraction: float = 0.85
+    text_column: str = "text"
 
     name = "text.python_comment_to_code"
 
     def __post_init__(self) -> None:
-        check_range(self.name, min_share=self.min_share, max_share=self.max_share)
+        check_range(self.name, min_fraction=self.min_fraction, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = _PYTHON_COMMENTS.score(batch, self.text_field, pl.col("score"))
+        found = _PYTHON_COMMENTS.score(batch, self.text_column, pl.col("score"))
         return Verdict.between(
-            found, self.min_share, self.max_share, below="too_few_comments", above="too_many_comments"
+            found, self.min_fraction, self.max_fraction, below="too_few_comments", above="too_many_comments"
         )
 
 
 @dataclass
 class GeneralCommentToCode(Filter):
-    """Keep source files in which ``min_share`` to ``max_share`` of the characters are comments.
+    """Keep source files in which ``min_fraction`` to ``max_fraction`` of the characters are comments.
 
     The marks around comments (``//``, ``/* */``, ``#``, ``<!-- -->``) do not count. Comments are found by the rules of
     the ``comment_parser`` package, which NeMo Curator's ``GeneralCommentToCodeFilter`` uses. A file with a comment that
-    does not end (in Python: that cannot be tokenized) scores 9999 and is dropped as ``malformed``. An empty file has
-    share zero; NeMo Curator raises. A language that is not known is refused at once; NeMo Curator drops every file.
+    does not end (in Python: that cannot be tokenized) scores 9999 and is dropped as ``malformed``. An empty file
+    scores zero; NeMo Curator raises. A language that is not known is refused at once; NeMo Curator drops every file.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["x = 1;", "x = 1; // one", "/* one"]})
@@ -87,36 +87,36 @@ class GeneralCommentToCode(Filter):
             ``comment_parser`` writes it: text/x-c, text/x-c++, text/x-go, text/html, text/x-java, text/x-java-source,
             application/javascript, text/x-javascript, text/x-python, text/x-script.python, text/x-ruby,
             text/x-shellscript, text/xml.
-        min_share: Smallest share to keep a file.
-        max_share: Largest share to keep a file.
-        text_field: Column with the source code.
+        min_fraction: Smallest fraction to keep a file.
+        max_fraction: Largest fraction to keep a file.
+        text_column: Column with the source code.
     """
 
     language: str
-    min_share: float = 0.01
-    max_share: float = 0.85
-    text_field: str = "text"
+    min_fraction: float = 0.01
+    max_fraction: float = 0.85
+    text_column: str = "text"
 
     name = "text.general_comment_to_code"
 
     def __post_init__(self) -> None:
         if self.language not in FAMILIES:
             raise UnknownNameError("language", self.language, list(FAMILIES))
-        check_range(self.name, min_share=self.min_share, max_share=self.max_share)
+        check_range(self.name, min_fraction=self.min_fraction, max_fraction=self.max_fraction)
 
     def setup_on_node(self, node: NodeInfo) -> None:  # noqa: ARG002 - the same on every node
         code_comments(self.language).prepare()
 
     def judge(self, batch: TableBatch) -> Verdict:
         is_malformed = pl.col("comment_chars") < 0
-        score = pl.when(is_malformed).then(MALFORMED_SCORE).otherwise(share("comment_chars", "chars", of_nothing=0.0))
-        found = code_comments(self.language).score(batch, self.text_field, score)
+        score = pl.when(is_malformed).then(MALFORMED_SCORE).otherwise(ratio("comment_chars", "chars", of_nothing=0.0))
+        found = code_comments(self.language).score(batch, self.text_column, score)
         return Verdict(
             found,
             {
                 "malformed": found == MALFORMED_SCORE,
-                "too_few_comments": found < self.min_share,
-                "too_many_comments": found > self.max_share,
+                "too_few_comments": found < self.min_fraction,
+                "too_many_comments": found > self.max_fraction,
             },
         )
 
@@ -134,14 +134,14 @@ class NumberOfLinesOfCode(Filter):
     1
 
     Args:
-        min_lines: Fewest lines to keep a file.
-        max_lines: Most lines to keep a file.
-        text_field: Column with the text.
+        min_lines: Minimum number of lines to keep a file.
+        max_lines: Maximum number of lines to keep a file.
+        text_column: Column with the text.
     """
 
     min_lines: int = 10
     max_lines: int = 20_000
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.number_of_lines_of_code"
     setup_on_node = compile_surface
@@ -150,16 +150,16 @@ class NumberOfLinesOfCode(Filter):
         check_range(self.name, min_lines=self.min_lines, max_lines=self.max_lines)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, pl.col("newlines") + 1)
+        found = SURFACE.score(batch, self.text_column, pl.col("newlines") + 1)
         return Verdict.between(found, self.min_lines, self.max_lines, below="too_few_lines", above="too_many_lines")
 
 
 @dataclass
 class Alpha(Filter):
-    """Keep files in which at least ``min_share`` of the characters are letters.
+    """Keep files in which at least ``min_fraction`` of the characters are letters.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's ``AlphaFilter``, after
-    StarCoder (Li et al. 2023, section 3.1): it finds tables and tensors in source code. An empty file has share zero;
+    StarCoder (Li et al. 2023, section 3.1): it finds tables and tensors in source code. An empty file scores zero;
     NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
@@ -168,22 +168,22 @@ class Alpha(Filter):
     ['def add(a, b): return a + b']
 
     Args:
-        min_share: Smallest share of letters to keep a file, from 0 to 1.
-        text_field: Column with the text.
+        min_fraction: Smallest fraction of letters to keep a file, from 0 to 1.
+        text_column: Column with the text.
     """
 
-    min_share: float = 0.25
-    text_field: str = "text"
+    min_fraction: float = 0.25
+    text_column: str = "text"
 
     name = "text.alpha"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_share=self.min_share)
+        check_fraction(self.name, min_fraction=self.min_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, share("letter_chars", "chars", of_nothing=0.0))
-        return Verdict(found, {"too_few_letters": found < self.min_share})
+        found = SURFACE.score(batch, self.text_column, ratio("letter_chars", "chars", of_nothing=0.0))
+        return Verdict(found, {"too_few_letters": found < self.min_fraction})
 
 
 @dataclass
@@ -200,11 +200,11 @@ class XmlHeader(Filter):
 
     Args:
         prefix_chars: How many characters to look at.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     prefix_chars: int = 100
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.xml_header"
 
@@ -212,17 +212,17 @@ class XmlHeader(Filter):
         check_positive(self.name, prefix_chars=self.prefix_chars)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        start = batch.text(self.text_field).str.slice(0, self.prefix_chars)
+        start = batch.text(self.text_column).str.slice(0, self.prefix_chars)
         is_xml = start.str.contains(_XML_HEADER, literal=True)
         return Verdict(is_xml.cast(int), {"xml": is_xml})
 
 
 @dataclass
 class HtmlBoilerplate(Filter):
-    """Keep pages in which at least ``min_share`` of the characters are text, with at least ``min_chars`` of it.
+    """Keep pages in which at least ``min_fraction`` of the characters are text, with at least ``min_chars`` of it.
 
     The text is all that stands outside of tags, comments, scripts and styles, with runs of white space between tags as
-    one character. A page with less than ``min_chars`` characters of text has share zero, and so has one that Python's
+    one character. A page with less than ``min_chars`` characters of text scores zero, and so has one that Python's
     HTML parser refuses. This is NeMo Curator's ``HTMLBoilerplateFilter``, after StarCoder (Li et al. 2023, section
     3.1), which raises on an empty page and on one that the parser refuses.
 
@@ -232,21 +232,21 @@ class HtmlBoilerplate(Filter):
     1
 
     Args:
-        min_share: Smallest share of text to keep a page, from 0 to 1.
-        min_chars: Fewest characters of text to keep a page.
-        text_field: Column with the HTML source.
+        min_fraction: Smallest fraction of text to keep a page, from 0 to 1.
+        min_chars: Minimum number of characters of text to keep a page.
+        text_column: Column with the HTML source.
     """
 
-    min_share: float = 0.2
+    min_fraction: float = 0.2
     min_chars: int = 100
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.html_boilerplate"
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_share=self.min_share)
+        check_fraction(self.name, min_fraction=self.min_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        shares = per_document(f"html_text {self.min_chars}", partial(text_share, min_chars=self.min_chars))
-        found = shares.score(batch, self.text_field, pl.col("score"))
-        return Verdict(found, {"too_little_text": found < self.min_share})
+        fractions = per_document(f"html_text {self.min_chars}", partial(text_fraction, min_chars=self.min_chars))
+        found = fractions.score(batch, self.text_column, pl.col("score"))
+        return Verdict(found, {"too_little_text": found < self.min_fraction})

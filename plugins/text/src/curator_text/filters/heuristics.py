@@ -48,7 +48,7 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
     ``gopher`` is repetition and quality (Rae et al. 2021), ``c4`` the rules of C4 (Raffel et al. 2020), ``fineweb``
     Gopher's two, C4 without its rule about end marks, and FineWeb's own (Penedo et al. 2024; the order is that of the
     script that made the dataset), ``nemo_english`` the 28 filters of NeMo Curator's recipe for English, which split
-    words at whitespace. What the filters have in common is measured once.
+    words at whitespace. Shared metrics are computed once.
 
     >>> [stage.name for stage in Heuristics("gopher").decompose()]
     ['text.gopher_repetition', 'text.gopher_quality']
@@ -56,13 +56,13 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
     Args:
         recipe: The recipe.
         words: How text is split into words; None for the way the recipe was published with.
-        text_field: Column with the text.
+        text_column: Column with the text.
         tag: Keep all rows and add the score and reason columns of every filter instead.
     """
 
     recipe: Recipe = "gopher"
     words: Words | None = None
-    text_field: str = "text"
+    text_column: str = "text"
     tag: bool = False
 
     name = "text.heuristics"
@@ -73,7 +73,7 @@ class Heuristics(CompositeStage[TableBatch, TableBatch]):
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         words, make = RECIPES[self.recipe]
-        return [*make(words=self.words or words, text_field=self.text_field, tag=self.tag)]
+        return [*make(words=self.words or words, text_column=self.text_column, tag=self.tag)]
 
 
 def _gopher(**common: Any) -> list[Filter]:
@@ -99,13 +99,13 @@ def _check_english(recipe: str, words: Words) -> None:
         )
 
 
-def _nemo_english(*, words: Words, text_field: str, tag: bool) -> list[Filter]:
+def _nemo_english(*, words: Words, text_column: str, tag: bool) -> list[Filter]:
     if words != "whitespace":
         raise ConfigError("text.heuristics: the recipe nemo_english splits words at whitespace", fix="leave words out")
-    return nemo_english(text_field, tag=tag)
+    return nemo_english(text_column, tag=tag)
 
 
-def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]:
+def nemo_english(text_column: str = "text", *, tag: bool = False) -> list[Filter]:
     """Return the filters of NeMo Curator 1.4.0's recipe for English, in its order and with its thresholds.
 
     They are the 28 entries of ``config/text/heuristic_filter_english_pipeline.yaml``. Letters and digits are those of
@@ -115,40 +115,40 @@ def nemo_english(text_field: str = "text", *, tag: bool = False) -> list[Filter]
     ['text.non_alpha_numeric', 'text.symbols_to_words', 'text.numbers']
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
         tag: Keep all rows and add the score and reason columns of every filter instead.
     """
-    common: Any = {"text_field": text_field, "tag": tag}
+    common: Any = {"text_column": text_column, "tag": tag}
     top = [
-        RepeatingTopNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_top_{n}_grams")
-        for n, share in ((2, 0.2), (3, 0.18), (4, 0.16))
+        RepeatingTopNGrams(n=n, max_fraction=fraction, **common).with_(name=f"text.repeating_top_{n}_grams")
+        for n, fraction in ((2, 0.2), (3, 0.18), (4, 0.16))
     ]
     repeated = [
-        RepeatingDuplicateNGrams(n=n, max_share=share, **common).with_(name=f"text.repeating_duplicate_{n}_grams")
-        for n, share in ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.1))
+        RepeatingDuplicateNGrams(n=n, max_fraction=fraction, **common).with_(name=f"text.repeating_duplicate_{n}_grams")
+        for n, fraction in ((5, 0.15), (6, 0.14), (7, 0.13), (8, 0.12), (9, 0.11), (10, 0.1))
     ]
     return [
-        NonAlphaNumeric(max_share=0.25, ascii_only=True, **common),
-        SymbolsToWords(max_share=0.1, **common),
-        Numbers(max_share=0.15, **common),
-        Urls(max_share=0.2, **common),
-        WhiteSpace(max_share=0.25, **common),
-        Parentheses(max_share=0.1, **common),
-        BoilerPlateString(max_share=0.4, **common),
-        RepeatedLines(min_share=0.7, **common),
-        RepeatedParagraphs(min_share=0.7, **common),
-        RepeatedLinesByChar(min_share=0.8, **common),
-        RepeatedParagraphsByChar(min_share=0.8, **common),
+        NonAlphaNumeric(max_fraction=0.25, ascii_only=True, **common),
+        SymbolsToWords(max_fraction=0.1, **common),
+        Numbers(max_fraction=0.15, **common),
+        Urls(max_fraction=0.2, **common),
+        WhiteSpace(max_fraction=0.25, **common),
+        Parentheses(max_fraction=0.1, **common),
+        BoilerPlateString(max_fraction=0.4, **common),
+        RepeatedLines(min_fraction=0.7, **common),
+        RepeatedParagraphs(min_fraction=0.7, **common),
+        RepeatedLinesByChar(min_fraction=0.8, **common),
+        RepeatedParagraphsByChar(min_fraction=0.8, **common),
         WordCount(min_words=50, max_words=100_000, **common),
-        Punctuation(max_share=0.85, **common),
-        WordsWithoutAlphabets(min_share=0.8, **common),
+        Punctuation(max_fraction=0.85, **common),
+        WordsWithoutAlphabets(min_fraction=0.8, **common),
         CommonEnglishWords(min_words=2, **common),
         MeanWordLength(min_length=3, max_length=10, **common),
         LongWord(max_length=1000, **common),
-        Ellipsis(max_share=0.3, **common),
+        Ellipsis(max_fraction=0.3, **common),
         *top,
         *repeated,
-        Bullets(max_share=0.9, **common),
+        Bullets(max_fraction=0.9, **common),
     ]
 
 
@@ -158,4 +158,4 @@ RECIPES: dict[str, tuple[Words, Callable[..., list[Filter]]]] = {
     "fineweb": ("spacy_like", _fineweb),
     "nemo_english": ("whitespace", _nemo_english),
 }
-"""The recipes by name: how each was published to split words, and what makes its stages."""
+"""The recipes by name: the published way to split words, and the function that makes the stages."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict
-from curator_text.checks import check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_fraction
+from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, compile_surface
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ __all__ = ["Bullets", "Ellipsis", "Punctuation"]
 
 @dataclass
 class Bullets(Filter):
-    r"""Keep documents in which at most ``max_share`` of the lines start with a bullet.
+    r"""Keep documents in which at most ``max_fraction`` of the lines start with a bullet.
 
     Blank lines do not count; white space before the bullet is skipped. Bullets are the twelve characters of NeMo
     Curator's ``BulletsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1); hyphens and asterisks are none. A
-    document without lines has share one; NeMo Curator raises.
+    document without lines scores one; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["• one\n• two", "A list:\n• one"]})
@@ -32,31 +32,31 @@ class Bullets(Filter):
     ['A list:\n• one']
 
     Args:
-        max_share: Largest share of lines with a bullet to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        max_fraction: Largest fraction of lines with a bullet to keep a document, from 0 to 1.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.9
-    text_field: str = "text"
+    max_fraction: float = 0.9
+    text_column: str = "text"
 
     name = "text.bullets"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, share("bullet_lines", "lines", of_nothing=1.0))
-        return Verdict(found, {"too_many_bullets": found > self.max_share})
+        found = SURFACE.score(batch, self.text_column, ratio("bullet_lines", "lines", of_nothing=1.0))
+        return Verdict(found, {"too_many_bullets": found > self.max_fraction})
 
 
 @dataclass
 class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin is ... here
-    r"""Keep documents in which at most ``max_share`` of the lines end with an ellipsis.
+    r"""Keep documents in which at most ``max_fraction`` of the lines end with an ellipsis.
 
     Ellipses are ``... … [...] […] (...) -»`` and ``read more`` in any case, as in NeMo Curator's ``EllipsisFilter``,
     after Gopher (Rae et al. 2021, appendix A.1.1). Blank lines do not count, and white space at the end of a line is
-    skipped. A document without lines has share one; NeMo Curator raises.
+    skipped. A document without lines scores one; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["News ...\nRead More", "Well...\nA\nB\nC"]})
@@ -64,30 +64,30 @@ class Ellipsis(Filter):  # noqa: A001 - the name that people know; the builtin i
     ['Well...\nA\nB\nC']
 
     Args:
-        max_share: Largest share of lines with an ellipsis to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        max_fraction: Largest fraction of lines with an ellipsis to keep a document, from 0 to 1.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.3
-    text_field: str = "text"
+    max_fraction: float = 0.3
+    text_column: str = "text"
 
     name = "text.ellipsis"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, share("ellipsis_lines", "lines", of_nothing=1.0))
-        return Verdict(found, {"too_many_ellipses": found > self.max_share})
+        found = SURFACE.score(batch, self.text_column, ratio("ellipsis_lines", "lines", of_nothing=1.0))
+        return Verdict(found, {"too_many_ellipses": found > self.max_fraction})
 
 
 @dataclass
 class Punctuation(Filter):
-    r"""Keep documents in which at most ``max_share`` of the lines have no end mark.
+    r"""Keep documents in which at most ``max_fraction`` of the lines have no end mark.
 
     End marks are ``. ? ! " '`` (C4, Raffel et al. 2020, section 2.2). Blank lines do not count, and white space at the
-    end of a line is skipped. This is NeMo Curator's ``PunctuationFilter``. A document without lines has share one; NeMo
+    end of a line is skipped. This is NeMo Curator's ``PunctuationFilter``. A document without lines scores one; NeMo
     Curator raises.
 
     >>> from curator_text import DocumentBatch
@@ -96,21 +96,21 @@ class Punctuation(Filter):
     ['A sentence.\nMenu']
 
     Args:
-        max_share: Largest share of lines without an end mark to keep a document, from 0 to 1.
-        text_field: Column with the text.
+        max_fraction: Largest fraction of lines without an end mark to keep a document, from 0 to 1.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.85
-    text_field: str = "text"
+    max_fraction: float = 0.85
+    text_column: str = "text"
 
     name = "text.punctuation"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def judge(self, batch: TableBatch) -> Verdict:
         found = SURFACE.score(
-            batch, self.text_field, share(pl.col("lines") - pl.col("ended_lines"), "lines", of_nothing=1.0)
+            batch, self.text_column, ratio(pl.col("lines") - pl.col("ended_lines"), "lines", of_nothing=1.0)
         )
-        return Verdict(found, {"too_few_end_marks": found > self.max_share})
+        return Verdict(found, {"too_few_end_marks": found > self.max_fraction})

@@ -32,13 +32,13 @@ class Regex(Filter):
             ``(?i)`` in front.
         action: ``drop`` the documents in which it is found, or ``keep`` only those.
         min_matches: How often it has to be found; matches do not overlap.
-        text_field: Column to search.
+        text_column: Column to search.
     """
 
     pattern: str
     action: Literal["drop", "keep"] = "drop"
     min_matches: int = 1
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.regex"
 
@@ -47,7 +47,7 @@ class Regex(Filter):
         check_positive(self.name, min_matches=self.min_matches)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         if self.min_matches == 1:  # to search is several times as fast as to count
             count = texts.str.contains(self.pattern).cast(pl.Int64)
         else:
@@ -71,12 +71,12 @@ class Substring(Filter):
     Args:
         substring: The string, taken as it is.
         position: Where it has to be.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     substring: str
     position: Literal["prefix", "suffix", "any"] = "any"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.substring"
 
@@ -85,7 +85,7 @@ class Substring(Filter):
             raise ConfigError(f"{self.name}: substring must not be empty", fix="give at least one character")
 
     def judge(self, batch: TableBatch) -> Verdict:
-        text = batch.text(self.text_field).str
+        text = batch.text(self.text_column).str
         if self.position == "prefix":
             found = text.starts_with(self.substring)
         elif self.position == "suffix":

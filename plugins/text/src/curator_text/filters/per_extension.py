@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.filters.rules import share
+from curator_text.filters.rules import ratio
 from curator_text.metrics.code import CODE_LINES
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ MAX_MEAN_LINE = 100
 
 @dataclass(frozen=True)
 class ExtensionLimits:
-    """What is asked of the files of one extension; None is no limit.
+    """Limits for the files of one extension; None is no limit.
 
     Args:
         include: Whether such files are kept at all.
-        max_line_chars: Most characters in a line.
-        min_alphanumeric_share: Smallest share of ASCII letters, digits, newlines and ``? ! , .``.
-        min_letter_share: Smallest share of letters of any script.
+        max_line_chars: Maximum number of characters in a line.
+        min_alphanumeric_fraction: Smallest fraction of ASCII letters, digits, newlines and ``? ! , .``.
+        min_letter_fraction: Smallest fraction of letters of any script.
     """
 
     include: bool
     max_line_chars: int | None = None
-    min_alphanumeric_share: float | None = None
-    min_letter_share: float | None = None
+    min_alphanumeric_fraction: float | None = None
+    min_letter_fraction: float | None = None
 
 
 @dataclass
@@ -49,7 +49,7 @@ class PerExtension(Filter):
     StarCoder was made with (Li et al. 2023, section 3.1) and that NeMo Curator ships as ``code_meta.csv``. Where lines
     have a limit, their mean length must not be more than 100. The score is one for a file that is kept and zero for
     one that is not. This is NeMo Curator's ``PerExtensionFilter``, which raises on an empty file where there is a limit
-    on alphanumeric characters; ours has share one.
+    on alphanumeric characters; ours scores one.
 
     >>> import tempfile
     >>> from curator_text import DocumentBatch
@@ -66,13 +66,13 @@ class PerExtension(Filter):
         language: Language of the files; case does not matter. C# and F# are ``c-sharp`` and ``f-sharp`` in the table.
         extension: Extension without its dot; empty for files without one.
         metadata_file: CSV file with the limits. Files of an extension that is not in it are dropped.
-        text_field: Column with the source code.
+        text_column: Column with the source code.
     """
 
     language: str
     extension: str
     metadata_file: str
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.per_extension"
 
@@ -84,7 +84,7 @@ class PerExtension(Filter):
         CODE_LINES.prepare()
 
     def judge(self, batch: TableBatch) -> Verdict:
-        reasons = CODE_LINES.of(batch, self.text_field).select(**self._checks())
+        reasons = CODE_LINES.of(batch, self.text_column).select(**self._checks())
         is_kept = pl.when(pl.first().is_not_null()).then(~pl.any_horizontal(pl.all())).cast(pl.Int64)
         return Verdict(reasons.select(kept=is_kept)["kept"], reasons.to_dict())
 
@@ -96,11 +96,11 @@ class PerExtension(Filter):
             mean = (pl.col("chars") + 1) / pl.col("lines") - 1
             checks["line_too_long"] = pl.col("longest_line") > limits.max_line_chars
             checks["mean_line_too_long"] = mean > MAX_MEAN_LINE
-        if limits.min_alphanumeric_share:
-            found = share("ascii_content_chars", "chars", of_nothing=1.0)
-            checks["too_few_alphanumeric"] = found < limits.min_alphanumeric_share
-        if limits.min_letter_share:
-            checks["too_few_letters"] = pl.col("letters") < limits.min_letter_share * pl.col("chars")
+        if limits.min_alphanumeric_fraction:
+            found = ratio("ascii_content_chars", "chars", of_nothing=1.0)
+            checks["too_few_alphanumeric"] = found < limits.min_alphanumeric_fraction
+        if limits.min_letter_fraction:
+            checks["too_few_letters"] = pl.col("letters") < limits.min_letter_fraction * pl.col("chars")
         return checks
 
     @cached_property
@@ -135,8 +135,8 @@ def _limits_of(row: dict[str, str]) -> ExtensionLimits:
     return ExtensionLimits(
         include=row["Include"] == "1",
         max_line_chars=None if long_line is None else int(long_line),
-        min_alphanumeric_share=_number(row["Alphanum_threshold"]),
-        min_letter_share=_number(row["Alpha filter"]),
+        min_alphanumeric_fraction=_number(row["Alphanum_threshold"]),
+        min_letter_fraction=_number(row["Alpha filter"]),
     )
 
 

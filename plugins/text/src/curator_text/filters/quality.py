@@ -10,11 +10,11 @@ import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict, check_range
 from curator_table import check_segmenter
-from curator_text.filters.rules import Rule, compile_rules, judge_rules, share
+from curator_text.filters.rules import Rule, compile_rules, judge_rules, ratio
 from curator_text.metrics.c4_lines import C4Rules, edit_c4_lines
 from curator_text.metrics.lines import FINEWEB_SHORT_LINE, line_counts
 from curator_text.metrics.text_bytes import text_bytes_of
-from curator_text.metrics.word_counts import GOPHER_STOP_WORDS, MOST_STOP_WORDS, EnglishWords, Words, word_counts
+from curator_text.metrics.word_counts import GOPHER_STOP_WORDS, MAX_STOP_WORDS, EnglishWords, Words, word_counts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,8 +37,8 @@ class GopherQuality(Filter):
     number of words that are not only punctuation, ``gopher_below_avg_threshold`` and ``gopher_above_avg_threshold`` by
     the mean number of characters in those, ``gopher_too_many_hashes`` and ``gopher_too_many_ellipsis`` per word,
     ``gopher_too_many_bullets`` and ``gopher_too_many_end_ellipsis`` per line, ``gopher_below_alpha_threshold`` by the
-    share of words with a letter, ``gopher_enough_stop_words`` by how many different stop words occur. A limit of None
-    is not applied.
+    fraction of words with a letter, ``gopher_enough_stop_words`` by how many different stop words occur. A limit of
+    None is not applied.
 
     >>> from curator_text import DocumentBatch
     >>> texts = ["Too short.", "It is the habit of the sea to be calm in the morning and wild at night. " * 5]
@@ -50,15 +50,15 @@ class GopherQuality(Filter):
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
             tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
             ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
-        min_words: Fewest words that are not only punctuation.
-        max_words: Most words that are not only punctuation.
+        min_words: Minimum number of words that are not only punctuation.
+        max_words: Maximum number of words that are not only punctuation.
         min_mean_word_length: Smallest mean number of characters in those words.
         max_mean_word_length: Largest mean number of characters in those words.
-        max_symbols_per_word: Most ``#``, and most ellipses, per word.
-        max_bullet_lines: Largest share of lines that start with a bullet.
-        max_ellipsis_lines: Largest share of lines that end with an ellipsis.
-        min_alpha_words: Smallest share of words with a letter.
-        min_stop_words: Fewest different stop words.
+        max_symbols_per_word: Maximum number of ``#``, and of ellipses, per word.
+        max_bullet_line_fraction: Largest fraction of lines that start with a bullet.
+        max_ellipsis_line_fraction: Largest fraction of lines that end with an ellipsis.
+        min_alpha_word_fraction: Smallest fraction of words with a letter.
+        min_stop_words: Minimum number of different stop words.
         stop_words: The stop words, at most 64; Gopher's eight English ones unless given.
     """
 
@@ -68,12 +68,12 @@ class GopherQuality(Filter):
     min_mean_word_length: float | None = 3.0
     max_mean_word_length: float | None = 10.0
     max_symbols_per_word: float | None = 0.1
-    max_bullet_lines: float | None = 0.9
-    max_ellipsis_lines: float | None = 0.3
-    min_alpha_words: float | None = 0.8
+    max_bullet_line_fraction: float | None = 0.9
+    max_ellipsis_line_fraction: float | None = 0.3
+    min_alpha_word_fraction: float | None = 0.8
     min_stop_words: int | None = 2
     stop_words: list[str] | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.gopher_quality"
 
@@ -84,9 +84,9 @@ class GopherQuality(Filter):
             min_mean_word_length=self.min_mean_word_length,
             max_mean_word_length=self.max_mean_word_length,
         )
-        if self.stop_words is not None and len(self.stop_words) > MOST_STOP_WORDS:
+        if self.stop_words is not None and len(self.stop_words) > MAX_STOP_WORDS:
             raise ConfigError(
-                f"{self.name}: {len(self.stop_words)} stop words, but at most {MOST_STOP_WORDS} can be counted",
+                f"{self.name}: {len(self.stop_words)} stop words, but at most {MAX_STOP_WORDS} can be counted",
                 fix="give the most frequent ones",
             )
 
@@ -97,24 +97,30 @@ class GopherQuality(Filter):
         compile_rules(self.rules())
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return judge_rules(batch, self.text_field, self.rules(), measure_all=self.tag)
+        return judge_rules(batch, self.text_column, self.rules(), measure_all=self.tag)
 
     def rules(self) -> list[Rule]:
         """Return the rules in the order in which they are judged, cheap metrics first."""
         stop_words = GOPHER_STOP_WORDS if self.stop_words is None else tuple(self.stop_words)
         words = (word_counts(self.words, stop_words),)
         both = (*words, line_counts())
-        mean = share("solid_word_chars", "solid_words")
+        mean = ratio("solid_word_chars", "solid_words")
         limits = [
             ("gopher_short_doc", words, pl.col("solid_words"), self.min_words, None),
             ("gopher_long_doc", words, pl.col("solid_words"), None, self.max_words),
             ("gopher_below_avg_threshold", words, mean, self.min_mean_word_length, None),
             ("gopher_above_avg_threshold", words, mean, None, self.max_mean_word_length),
-            ("gopher_too_many_hashes", both, share("hashes", "words"), None, self.max_symbols_per_word),
-            ("gopher_too_many_ellipsis", both, share("ellipses", "words"), None, self.max_symbols_per_word),
-            ("gopher_too_many_bullets", both, share("bullet_lines", "lines"), None, self.max_bullet_lines),
-            ("gopher_too_many_end_ellipsis", both, share("ellipsis_lines", "lines"), None, self.max_ellipsis_lines),
-            ("gopher_below_alpha_threshold", both, share("alpha_words", "words"), self.min_alpha_words, None),
+            ("gopher_too_many_hashes", both, ratio("hashes", "words"), None, self.max_symbols_per_word),
+            ("gopher_too_many_ellipsis", both, ratio("ellipses", "words"), None, self.max_symbols_per_word),
+            ("gopher_too_many_bullets", both, ratio("bullet_lines", "lines"), None, self.max_bullet_line_fraction),
+            (
+                "gopher_too_many_end_ellipsis",
+                both,
+                ratio("ellipsis_lines", "lines"),
+                None,
+                self.max_ellipsis_line_fraction,
+            ),
+            ("gopher_below_alpha_threshold", both, ratio("alpha_words", "words"), self.min_alpha_word_fraction, None),
             ("gopher_enough_stop_words", both, pl.col("stop_words"), self.min_stop_words, None),
         ]
         rules = []
@@ -144,24 +150,24 @@ class FinewebQuality(Filter):
         words: How text is split into words: ``whitespace`` as ``str.split()`` does; ``spacy_like``, as spaCy's English
             tokenizer does, with which the thresholds of FineWeb were applied; or at whitespace, after a segmenter for
             ``chinese``, ``japanese`` or ``thai`` has inserted spaces.
-        min_ended_lines: Smallest share of lines that end with punctuation.
+        min_ended_line_fraction: Smallest fraction of lines that end with punctuation.
         allow_no_ended_lines: Whether to keep documents in which no line does.
         line_ends: The characters that end a line; those that end sentences in any script unless given.
-        max_short_lines: Largest share of short lines.
-        short_line: Most characters of a short line.
-        max_repeated_chars: Largest share of characters in lines that occurred before.
-        max_newlines_per_word: Most line ends per word.
+        max_short_line_fraction: Largest fraction of short lines.
+        short_line: Maximum number of characters of a short line.
+        max_repeated_char_fraction: Largest fraction of characters in lines that occurred before.
+        max_newlines_per_word: Maximum number of line ends per word.
     """
 
     words: Words = "whitespace"
-    min_ended_lines: float | None = 0.12
+    min_ended_line_fraction: float | None = 0.12
     allow_no_ended_lines: bool = False
     line_ends: str | None = None
-    max_short_lines: float | None = 0.67
+    max_short_line_fraction: float | None = 0.67
     short_line: int = FINEWEB_SHORT_LINE
-    max_repeated_chars: float | None = 0.01
+    max_repeated_char_fraction: float | None = 0.01
     max_newlines_per_word: float | None = 0.3
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.fineweb_quality"
 
@@ -172,24 +178,25 @@ class FinewebQuality(Filter):
         compile_rules(self.rules())
 
     def judge(self, batch: TableBatch) -> Verdict:
-        return judge_rules(batch, self.text_field, self.rules(), measure_all=self.tag)
+        return judge_rules(batch, self.text_column, self.rules(), measure_all=self.tag)
 
     def rules(self) -> list[Rule]:
         """Return the rules in the order in which they are judged, cheap metrics first."""
         lines = (line_counts(self.short_line, self.line_ends),)
         rules = [Rule("empty", lines, pl.col("full_lines") == 0)]
-        if self.min_ended_lines is not None:
-            few = share("ended_lines", "full_lines") < self.min_ended_lines
+        if self.min_ended_line_fraction is not None:
+            few = ratio("ended_lines", "full_lines") < self.min_ended_line_fraction
             if self.allow_no_ended_lines:
                 few &= pl.col("ended_lines") > 0
             rules.append(Rule("line_punct_ratio", lines, few))
-        if self.max_short_lines is not None:
-            rules.append(Rule("short_line_ratio", lines, share("short_lines", "full_lines") > self.max_short_lines))
-        if self.max_repeated_chars is not None:
-            repeated = share("repeated_full_line_chars", pl.col("chars") - pl.col("newlines"))
-            rules.append(Rule("char_dup_ratio", lines, repeated > self.max_repeated_chars))
+        if self.max_short_line_fraction is not None:
+            too_many_short = ratio("short_lines", "full_lines") > self.max_short_line_fraction
+            rules.append(Rule("short_line_ratio", lines, too_many_short))
+        if self.max_repeated_char_fraction is not None:
+            repeated = ratio("repeated_full_line_chars", pl.col("chars") - pl.col("newlines"))
+            rules.append(Rule("char_dup_ratio", lines, repeated > self.max_repeated_char_fraction))
         if self.max_newlines_per_word is not None:
-            too_many = share("newlines", "words") > self.max_newlines_per_word
+            too_many = ratio("newlines", "words") > self.max_newlines_per_word
             rules.append(Rule("list_ratio", (*lines, word_counts(self.words)), too_many))
         return rules
 
@@ -202,7 +209,7 @@ class C4Quality(Filter):
     does not end with ``. ? ! " '`` or ends with ``...``, has fewer than three words, mentions javascript, or the terms
     of use, privacy or cookies of a site; citations such as ``[1]`` are cut out first. A document is dropped for
     ``lorem_ipsum`` or ``curly_bracket`` in one of its lines (that was not dropped before), and for
-    ``too_few_sentences`` in those that are kept. The text of documents that are kept is what is left of them. Bad
+    ``too_few_sentences`` in those that are kept. Kept documents have only the remaining lines. Bad
     words, the last of C4's rules, are left to ``text.word_blocklist``.
 
     The score is the number of sentences. With ``tag``, documents that would be dropped keep their text.
@@ -217,14 +224,14 @@ class C4Quality(Filter):
             ``whitespace`` as datatrove does for languages that have no tokenizer.
         remove_citations: Whether to cut out ``[1]``, ``[edit]`` and ``[citation needed]``.
         need_end_mark: Whether to drop lines without an end mark.
-        min_sentences: Fewest sentences of a document; None for any.
-        min_words_per_line: Fewest words of a line, split at whitespace; None for any.
+        min_sentences: Minimum number of sentences of a document; None for any.
+        min_words_per_line: Minimum number of words of a line, split at whitespace; None for any.
         max_word_length: Lines with a longer word are dropped; None for any.
         drop_lorem_ipsum: Whether to drop documents with "lorem ipsum".
         drop_javascript: Whether to drop lines that mention javascript.
         drop_curly_bracket: Whether to drop documents with ``{``.
         drop_policy: Whether to drop lines about terms of use, privacy and cookies.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     words: EnglishWords = "whitespace"
@@ -237,7 +244,7 @@ class C4Quality(Filter):
     drop_javascript: bool = True
     drop_curly_bracket: bool = True
     drop_policy: bool = True
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.c4_quality"
 
@@ -250,18 +257,18 @@ class C4Quality(Filter):
         """Replace the text of documents that pass, and drop, or tag, the others."""
         edited = self._edit(task)
         verdict = self._verdict(task, edited)
-        column = task.data.column(self.text_field)
+        column = task.data.column(self.text_column)
         texts = edited.texts()
         if self.tag or self.invert or self.save_dropped:
             texts = _replace(column, ~np.logical_or.reduce(list(verdict.reasons.values())), texts)
-        changed = task.with_column(self.text_field, texts.cast(column.type) if _is_string(column.type) else texts)
+        changed = task.with_column(self.text_column, texts.cast(column.type) if _is_string(column.type) else texts)
         return self.apply(changed, verdict)
 
     def judge(self, batch: TableBatch) -> Verdict:
         return self._verdict(batch, self._edit(batch))
 
     def _edit(self, batch: TableBatch) -> C4Lines:
-        return edit_c4_lines(text_bytes_of(batch, self.text_field), self._rules(), self.min_sentences or 0)
+        return edit_c4_lines(text_bytes_of(batch, self.text_column), self._rules(), self.min_sentences or 0)
 
     def _rules(self) -> C4Rules:
         return C4Rules(
@@ -278,7 +285,7 @@ class C4Quality(Filter):
 
     def _verdict(self, batch: TableBatch, edited: C4Lines) -> Verdict:
         score = pl.Series("sentences", edited.sentences)
-        is_null = batch.data.column(self.text_field).is_null().to_numpy()
+        is_null = batch.data.column(self.text_column).is_null().to_numpy()
         if is_null.any():
             score = pl.select(pl.when(pl.Series(~is_null)).then(score)).to_series()
         reasons = {
@@ -296,7 +303,7 @@ def _is_string(kind: pa.DataType) -> bool:
 
 
 def _replace(column: pa.ChunkedArray, is_kept: NDArray[np.bool_], texts: pa.Array) -> pa.Array:
-    """Return the texts where documents are kept, else what is in the column."""
+    """Return the new texts of kept documents, and the column's values for the others."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

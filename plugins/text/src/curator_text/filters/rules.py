@@ -1,4 +1,4 @@
-"""What filters are written with: shares, and rules that are judged in their order."""
+"""Building blocks of filters: ratios, and rules that are judged in order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from curator_core.sdk import TableBatch
     from curator_text.metrics.group import MetricGroup
 
-__all__ = ["Rule", "compile_rules", "judge_rules", "share"]
+__all__ = ["Rule", "compile_rules", "judge_rules", "ratio"]
 
 
-def share(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None = None) -> pl.Expr:
+def ratio(part: str | pl.Expr, whole: str | pl.Expr, *, of_nothing: float | None = None) -> pl.Expr:
     """Return one column divided by another, and ``of_nothing`` where there is nothing to divide by.
 
-    >>> pl.DataFrame({"a": [1, 0], "b": [2, 0]}).select(share("a", "b", of_nothing=1.0)).to_series().to_list()
+    >>> pl.DataFrame({"a": [1, 0], "b": [2, 0]}).select(ratio("a", "b", of_nothing=1.0)).to_series().to_list()
     [0.5, 1.0]
     """
     part = pl.col(part) if isinstance(part, str) else part
@@ -38,7 +38,7 @@ class Rule:
     """A reason to drop a document.
 
     Args:
-        reason: What is reported of the documents that the rule drops; several rules may have the same.
+        reason: Reason reported for the documents that the rule drops; several rules may have the same.
         groups: The metrics that the rule needs.
         applies: An expression over the columns of the groups: true drops the document, null does not.
     """
@@ -54,7 +54,7 @@ def compile_rules(rules: Sequence[Rule]) -> None:
         group.prepare()
 
 
-def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, measure_all: bool) -> Verdict:
+def judge_rules(batch: TableBatch, text_column: str, rules: Sequence[Rule], *, measure_all: bool) -> Verdict:
     """Judge documents by rules; the first rule broken, in their order, is the reason.
 
     A group is measured only for documents that no rule has dropped so far, unless a neighbouring filter has measured
@@ -71,12 +71,12 @@ def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, me
 
     Args:
         batch: The documents.
-        text_field: Column with the text.
+        text_column: Column with the text.
         rules: The rules, those that need the same groups next to each other.
-        measure_all: Measure all documents for all rules: what is not dropped is measured by the filters behind.
+        measure_all: Measure all documents for all rules, not only those without a reason so far.
     """
-    batch.check_column(text_field)
-    is_text = np.asarray(batch.data.column(text_field).is_valid().to_numpy())
+    batch.check_column(text_column)
+    is_text = np.asarray(batch.data.column(text_column).is_valid().to_numpy())
     is_open = is_text
     passed = np.full(batch.num_rows, len(rules), dtype=np.int64)
     measured: dict[MetricGroup, pl.DataFrame] = {}
@@ -84,7 +84,7 @@ def judge_rules(batch: TableBatch, text_field: str, rules: Sequence[Rule], *, me
         for group in groups:
             if group not in measured:
                 wanted = None if measure_all or (is_open == is_text).all() else is_open
-                measured[group] = group.of_rows(batch, text_field, wanted)
+                measured[group] = group.of_rows(batch, text_column, wanted)
         frame = pl.concat([measured[group] for group in groups], how="horizontal")
         masks = frame.select(rule.applies.fill_null(value=False).alias(str(number)) for number, rule in neighbours)
         for mask in masks:

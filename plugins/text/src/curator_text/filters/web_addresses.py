@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, Verdict
-from curator_text.checks import check_pattern, check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_fraction, check_pattern
+from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, addresses, compile_surface
 from curator_text.word_lists import packaged_list, read_lists
 
@@ -26,39 +26,39 @@ _HOST = r"^\s*(?:(?:[a-z][a-z0-9+.\-]*:)?//)?(?:[^/?#@\s]*@)?(\[[0-9a-f:.]+\]|[^
 
 @dataclass
 class Urls(Filter):
-    r"""Keep documents in which at most ``max_share`` of the characters are in URLs.
+    r"""Keep documents in which at most ``max_fraction`` of the characters are in URLs.
 
     A URL is ``http://`` or ``https://`` and all that follows of ASCII letters, digits, ``$-_@.&+/:=?#~!*(),`` and
-    percent signs with two hexadecimal digits, as in NeMo Curator's ``UrlsFilter``. An empty document has share one.
+    percent signs with two hexadecimal digits, as in NeMo Curator's ``UrlsFilter``. An empty document scores one.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["https://example.org/", "Read https://a.io/ if you have the time"]})
-    >>> Urls(max_share=0.4).process(batch).data["text"].to_pylist()
+    >>> Urls(max_fraction=0.4).process(batch).data["text"].to_pylist()
     ['Read https://a.io/ if you have the time']
 
     Args:
-        max_share: Largest share of characters in URLs to keep a document, from 0 to 1.
-        url_regex: What a URL is, instead, in the syntax of Rust's regex crate: ``https?://[^\s"'<>]+``. Whole matches
+        max_fraction: Largest fraction of characters in URLs to keep a document, from 0 to 1.
+        url_regex: Another pattern for URLs, in the syntax of Rust's regex crate: ``https?://[^\s"'<>]+``. Whole matches
             count, whatever the groups.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.2
+    max_fraction: float = 0.2
     url_regex: str | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.urls"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
         if self.url_regex is not None:
             check_pattern(self.name, self.url_regex)
 
     def judge(self, batch: TableBatch) -> Verdict:
         group = SURFACE if self.url_regex is None else addresses(self.url_regex)
-        found = group.score(batch, self.text_field, share("url_chars", "chars", of_nothing=1.0))
-        return Verdict(found, {"too_many_urls": found > self.max_share})
+        found = group.score(batch, self.text_column, ratio("url_chars", "chars", of_nothing=1.0))
+        return Verdict(found, {"too_many_urls": found > self.max_fraction})
 
 
 @dataclass
@@ -74,15 +74,15 @@ class PornographicUrls(Filter):
     ['pornography is a word']
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.pornographic_urls"
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = batch.text(self.text_field).str.contains(_URL_WITH_PORN)
+        found = batch.text(self.text_column).str.contains(_URL_WITH_PORN)
         return Verdict(found.cast(pl.Int64), {"pornographic_url": found})
 
 
@@ -113,7 +113,7 @@ class UrlBlocklist(Filter):
         word_files: Files with one such word on a line.
         substrings: Strings to drop wherever they are in the URL, in any case.
         lists: Lists that come with this package: ``adult`` has some sixty large pornographic sites, and words.
-        url_field: Column with the URL.
+        url_column: Column with the URL.
     """
 
     domains: list[str] = field(default_factory=list)
@@ -122,7 +122,7 @@ class UrlBlocklist(Filter):
     word_files: str | list[str] | None = None
     substrings: list[str] = field(default_factory=list)
     lists: list[Literal["adult"]] = field(default_factory=lambda: ["adult"])
-    url_field: str = "url"
+    url_column: str = "url"
 
     name = "text.url_blocklist"
 
@@ -136,7 +136,7 @@ class UrlBlocklist(Filter):
             )
 
     def inputs(self) -> list[str]:
-        return [self.url_field]
+        return [self.url_column]
 
     def preflight(self) -> None:
         """Read the lists, so that a missing file ends the run before it starts."""
@@ -148,7 +148,7 @@ class UrlBlocklist(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         rules: _Rules = getattr(self, "_rules", None) or self._load()
-        urls = batch.text(self.url_field)
+        urls = batch.text(self.url_column)
         reasons = {}
         if len(rules.domains):
             reasons["blocked_domain"] = in_domains(hosts(urls), rules.domains).fill_null(value=False)

@@ -28,7 +28,7 @@ _OWN_LETTERS = re.compile(r"[\w\s'\u2019.-]+")
 
 @dataclass(frozen=True)
 class _Words:
-    """One list, ready to search: what to find anywhere, between spaces, and between marks."""
+    """One list, ready to search: entries to find anywhere, between spaces, and between marks."""
 
     anywhere: list[str]
     spaced: list[str]
@@ -50,22 +50,22 @@ class WordBlocklist(Filter):
     Args:
         words: The words, or for each language its words.
         word_files: Files with one entry on a line, ``#`` for comments; or for each language its files.
-        language_field: Column with the language of a document, by which its list is chosen; a document in a language
+        language_column: Column with the language of a document, by which its list is chosen; a document in a language
             without a list is kept. Needed where lists are given by language.
-        max_count: Most listed words to keep a document.
-        max_share: Largest share of a document's words that may be listed; None is no limit.
-        whole_words: Find whole words only. In Burmese, Chinese, Japanese, Khmer, Lao and Thai (by ``language_field``),
+        max_count: Maximum number of listed words to keep a document.
+        max_fraction: Largest fraction of a document's words that may be listed; None is no limit.
+        whole_words: Find whole words only. In Burmese, Chinese, Japanese, Khmer, Lao and Thai (by ``language_column``),
             which put no spaces between words, entries are found anywhere.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     words: list[str] | dict[str, list[str]] = field(default_factory=list)
     word_files: str | list[str] | dict[str, str | list[str]] | None = None
-    language_field: str | None = None
+    language_column: str | None = None
     max_count: int | None = 0
-    max_share: float | None = None
+    max_fraction: float | None = None
     whole_words: bool = True
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.word_blocklist"
 
@@ -73,13 +73,13 @@ class WordBlocklist(Filter):
         if not self.words and not self.word_files:
             raise ConfigError(f"{self.name}: no words are given", fix="name a file with words: word_files: words.txt")
         by_language = isinstance(self.words, dict) or isinstance(self.word_files, dict)
-        if by_language and self.language_field is None:
-            raise ConfigError(f"{self.name}: lists by language need a column", fix="e.g. language_field: language")
-        if self.max_count is None and self.max_share is None:
+        if by_language and self.language_column is None:
+            raise ConfigError(f"{self.name}: lists by language need a column", fix="e.g. language_column: language")
+        if self.max_count is None and self.max_fraction is None:
             raise ConfigError(f"{self.name}: no limit is given", fix="e.g. max_count: 0")
 
     def inputs(self) -> Columns:
-        return [self.text_field] if self.language_field is None else [self.text_field, self.language_field]
+        return [self.text_column] if self.language_column is None else [self.text_column, self.language_column]
 
     def preflight(self) -> None:
         """Read the lists, so that a missing file ends the run before it starts."""
@@ -91,16 +91,17 @@ class WordBlocklist(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         lists: dict[str | None, _Words] = getattr(self, "_lists", None) or self._load()
-        texts = batch.text(self.text_field)
-        if self.language_field is None:
+        texts = batch.text(self.text_column)
+        if self.language_column is None:
             found = _count(texts, lists[None])
         else:
-            found = self._count_by_language(texts, batch.text(self.language_field), lists)
+            found = self._count_by_language(texts, batch.text(self.language_column), lists)
         reasons = {}
         if self.max_count is not None:
             reasons["blocked_words"] = found > self.max_count
-        if self.max_share is not None:
-            reasons["blocked_word_share"] = found / SURFACE.of(batch, self.text_field)["words"].clip(1) > self.max_share
+        if self.max_fraction is not None:
+            words = SURFACE.of(batch, self.text_column)["words"].clip(1)
+            reasons["blocked_word_fraction"] = found / words > self.max_fraction
         return Verdict(found, reasons)
 
     def _count_by_language(self, texts: pl.Series, languages: pl.Series, lists: dict[str | None, _Words]) -> pl.Series:

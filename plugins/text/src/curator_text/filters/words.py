@@ -9,8 +9,8 @@ import polars as pl
 
 from curator_core.sdk import Filter, Verdict, check_range
 from curator_table import SpacedWords, check_segmenter
-from curator_text.checks import check_positive, check_share
-from curator_text.filters.rules import share
+from curator_text.checks import check_fraction, check_positive
+from curator_text.filters.rules import ratio
 from curator_text.metrics.surface import SURFACE, compile_surface, surface
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ class WordCount(Filter):
     ['long enough to be kept']
 
     Args:
-        min_words: Fewest words to keep a document.
-        max_words: Most words to keep a document.
+        min_words: Minimum number of words to keep a document.
+        max_words: Maximum number of words to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_words: int = 50
     max_words: int = 100_000
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.word_count"
     setup_on_node = compile_surface
@@ -53,7 +53,7 @@ class WordCount(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, pl.col("words"))
+        found = surface(self.words).score(batch, self.text_column, pl.col("words"))
         return Verdict.between(found, self.min_words, self.max_words, below="too_few_words", above="too_many_words")
 
 
@@ -74,13 +74,13 @@ class MeanWordLength(Filter):
         max_length: Longest mean to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     min_length: float = 3.0
     max_length: float = 10.0
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.mean_word_length"
     setup_on_node = compile_surface
@@ -92,7 +92,7 @@ class MeanWordLength(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("word_chars", "words", of_nothing=0.0))
+        found = surface(self.words).score(batch, self.text_column, ratio("word_chars", "words", of_nothing=0.0))
         return Verdict.between(
             found, self.min_length, self.max_length, below="mean_word_too_short", above="mean_word_too_long"
         )
@@ -111,15 +111,15 @@ class LongWord(Filter):
     ['short words']
 
     Args:
-        max_length: Most characters in a word to keep a document.
+        max_length: Maximum number of characters in a word to keep a document.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_length: int = 1000
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.long_word"
     setup_on_node = compile_surface
@@ -131,17 +131,17 @@ class LongWord(Filter):
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, pl.col("longest_word"))
+        found = surface(self.words).score(batch, self.text_column, pl.col("longest_word"))
         return Verdict(found, {"word_too_long": found > self.max_length})
 
 
 @dataclass
 class SymbolsToWords(Filter):
-    """Keep documents in which at most ``max_share`` of the words are symbols.
+    """Keep documents in which at most ``max_fraction`` of the words are symbols.
 
     A word is a symbol if the number of runs of hash signs in it is more than half its characters (``#``, ``#a#``), or
     if it is one of ``... … [...] […] (...) -»``. This is NeMo Curator's ``SymbolsToWordsFilter``, after Gopher (Rae et
-    al. 2021, appendix A.1.1). A document without words has share one; NeMo Curator raises.
+    al. 2021, appendix A.1.1). A document without words scores one; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["# # a heading", "plain words only"]})
@@ -149,37 +149,37 @@ class SymbolsToWords(Filter):
     ['plain words only']
 
     Args:
-        max_share: Largest share of words that are symbols to keep a document, from 0 to 1.
+        max_fraction: Largest fraction of words that are symbols to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    max_share: float = 0.1
+    max_fraction: float = 0.1
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.symbols_to_words"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, max_share=self.max_share)
+        check_fraction(self.name, max_fraction=self.max_fraction)
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("symbol_words", "words", of_nothing=1.0))
-        return Verdict(found, {"too_many_symbol_words": found > self.max_share})
+        found = surface(self.words).score(batch, self.text_column, ratio("symbol_words", "words", of_nothing=1.0))
+        return Verdict(found, {"too_many_symbol_words": found > self.max_fraction})
 
 
 @dataclass
 class WordsWithoutAlphabets(Filter):
-    """Keep documents in which at least ``min_share`` of the words hold a letter.
+    """Keep documents in which at least ``min_fraction`` of the words hold a letter.
 
     Letters are those of every script (Unicode's Alphabetic property). This is NeMo Curator's
-    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words has
-    share zero; NeMo Curator raises.
+    ``WordsWithoutAlphabetsFilter``, after Gopher (Rae et al. 2021, appendix A.1.1). A document without words
+    scores zero; NeMo Curator raises.
 
     >>> from curator_text import DocumentBatch
     >>> batch = DocumentBatch(data={"text": ["1 + 1 = two", "one plus one"]})
@@ -187,28 +187,28 @@ class WordsWithoutAlphabets(Filter):
     ['one plus one']
 
     Args:
-        min_share: Smallest share of words with a letter to keep a document, from 0 to 1.
+        min_fraction: Smallest fraction of words with a letter to keep a document, from 0 to 1.
         words: How text is split into words: at ``whitespace``; for ``chinese``, ``japanese`` or ``thai``, a segmenter
             inserts spaces first.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    min_share: float = 0.8
+    min_fraction: float = 0.8
     words: SpacedWords = "whitespace"
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.words_without_alphabets"
     setup_on_node = compile_surface
 
     def __post_init__(self) -> None:
-        check_share(self.name, min_share=self.min_share)
+        check_fraction(self.name, min_fraction=self.min_fraction)
 
     def preflight(self) -> None:
         check_segmenter(self.name, self.words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = surface(self.words).score(batch, self.text_field, share("lettered_words", "words", of_nothing=0.0))
-        return Verdict(found, {"too_few_words_with_letters": found < self.min_share})
+        found = surface(self.words).score(batch, self.text_column, ratio("lettered_words", "words", of_nothing=0.0))
+        return Verdict(found, {"too_few_words_with_letters": found < self.min_fraction})
 
 
 @dataclass
@@ -225,12 +225,12 @@ class CommonEnglishWords(Filter):
     ['the end of it']
 
     Args:
-        min_words: Fewest common words to keep a document.
-        text_field: Column with the text.
+        min_words: Minimum number of common words to keep a document.
+        text_column: Column with the text.
     """
 
     min_words: int = 2
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.common_english_words"
     setup_on_node = compile_surface
@@ -239,5 +239,5 @@ class CommonEnglishWords(Filter):
         check_positive(self.name, min_words=self.min_words)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        found = SURFACE.score(batch, self.text_field, pl.col("common_words"))
+        found = SURFACE.score(batch, self.text_column, pl.col("common_words"))
         return Verdict(found, {"too_few_common_words": found < self.min_words})

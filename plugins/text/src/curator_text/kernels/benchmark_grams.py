@@ -126,7 +126,7 @@ def list_grams(
     Args:
         data: The bytes of the texts.
         offsets: Where each begins, and where the last ends.
-        table: What each character is.
+        table: The kind of each character.
         sizes: Words of the n-grams of each text; zero to leave a text out.
         prefix: Words of the beginning that is looked up first.
         total: How many n-grams there are in all.
@@ -232,7 +232,7 @@ def find_grams(
     owners: NDArray[np.int32],
     owner_count: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Return for each document its words, its matches, and whose they are most (-1 for nobody's)."""
+    """Return for each document its words, its matches, and the benchmark with most of them (-1 for none)."""
     rows = len(offsets) - 1
     longest = 0
     for row in range(rows):

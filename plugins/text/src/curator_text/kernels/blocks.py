@@ -1,4 +1,4 @@
-"""Give kernels some documents at a time: few enough that what is made of them stays in a core's cache."""
+"""Give kernels some documents at a time: few enough that the results stay in a core's cache."""
 
 from __future__ import annotations
 
@@ -116,15 +116,15 @@ def word_blocks(column: TextBytes, *, spacy_like: bool) -> Iterator[WordBlock]:
         yield WordBlock(words, firsts, block)
 
 
-def word_room(most_words: int, *, spacy_like: bool) -> tuple[NDArray[Any], ...]:
+def word_room(max_words: int, *, spacy_like: bool) -> tuple[NDArray[Any], ...]:
     """Return room for words; memory that is never written to is never really taken."""
-    extra = most_words if spacy_like else 1
+    extra = max_words if spacy_like else 1
     kinds: list[tuple[int, Any]] = [
-        (most_words, np.int64),
-        (most_words, np.int64),
-        (most_words, np.uint64),
-        (most_words, np.int32),
-        (most_words, np.uint8),
+        (max_words, np.int64),
+        (max_words, np.int64),
+        (max_words, np.uint64),
+        (max_words, np.int32),
+        (max_words, np.uint8),
         (extra, np.int64),
         (extra, np.int64),
     ]

@@ -1,4 +1,4 @@
-"""Look for a few phrases in all paragraphs, whatever their case.
+"""Look for a few phrases in all paragraphs, in any case.
 
 The search stops at rare pairs of letters only: every phrase has one of ``ok iv rm em`` in it, and is compared from
 there to both sides. Lower case is that of :meth:`str.lower`: beside A to Z, the Kelvin sign is a k.

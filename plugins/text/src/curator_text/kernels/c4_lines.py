@@ -1,7 +1,7 @@
 """Edit and judge the lines of documents by the rules of C4.
 
-Lines that pass the rules about their form are copied, without citations, one behind the other. What they say is looked
-at in the copy, so that it is found even where a citation stood in the middle of it.
+Lines that pass the rules about their form are copied, without citations, one behind the other. Phrases are searched in
+the copy, so that they are found even if a citation interrupted them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def copy_bytes(source, start, end, target, at):
 
 @inlined
 def _matches(data, at, end, lower_text, size):
-    """Return whether a text (in lower case) is at ``at``, whatever its case there."""
+    """Return whether a text (in lower case) is at ``at``, in any case."""
     if at + size > end:
         return False
     for i in range(size):
@@ -264,13 +264,13 @@ def _is_cookie_phrase(data, start, at, end, phrases):
 
 @kernel
 def judge_lines(buffer, line_ends, first_lines, phrases, options, is_kept, verdicts):
-    """Look at what lines say: find those to keep, and documents to drop.
+    """Check the content of lines: find those to keep, and documents to drop.
 
     Args:
         buffer: The lines; 64 bytes more can be read.
         line_ends: Zero, and where each line ends.
         first_lines: The number of the first line of each document, and of all lines.
-        phrases: What is looked for (see :data:`curator_text.metrics.c4_lines.PHRASES`).
+        phrases: Phrases to find (see :data:`curator_text.metrics.c4_lines.PHRASES`).
         options: Whether to look for lorem ipsum, javascript, curly brackets and policies.
         is_kept: Written: whether to keep each line.
         verdicts: Written: why each document is dropped, zero where it is not. The first such line counts.

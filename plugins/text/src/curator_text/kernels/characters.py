@@ -1,4 +1,4 @@
-"""What kind of character a code point is: a table that is packaged as data, so that all machines agree.
+"""The kind of each code point: a table that is packaged as data, so that all machines agree.
 
 Python versions differ in their version of Unicode; results must not differ between the workers of one run. The table
 was made with Python 3.11 (Unicode 14.0) by ``scripts/make_character_table.py`` from
@@ -37,11 +37,11 @@ CONTENT = 1 << 6
 PUNCTUATION = 1 << 7
 """Unicode category P."""
 SYMBOL = 1 << 8
-"""What datatrove 0.10 calls punctuation: a word of nothing else is no word for Gopher's rules."""
+"""Punctuation of datatrove 0.10: a word of nothing else does not count for Gopher's rules."""
 TERMINAL = 1 << 9
-"""What may end a line for FineWeb's rules: datatrove's terminal punctuation (Unicode's Sentence_Terminal)."""
+"""Line ends for FineWeb's rules: datatrove's terminal punctuation (Unicode's Sentence_Terminal)."""
 SENTENCE_END = 1 << 10
-"""What ends a sentence for spaCy's sentencizer."""
+"""Sentence ends for spaCy's sentencizer."""
 SPLIT_ALPHA = 1 << 11
 """A letter for the rules by which spaCy splits words."""
 SPLIT_LOWER = 1 << 12

@@ -136,7 +136,7 @@ def _script(data, begin, end, family):
             comments += 1
             chars += _characters(data, start, stop)
         elif byte == _SLASH:
-            i += 2  # what follows a lone slash is not looked at
+            i += 2  # the character behind a lone slash is skipped
         elif byte == _DOUBLE or byte == _SINGLE or (family == GO and byte == _BACKTICK):
             i = _string_end(data, i, end)
         else:

@@ -1,4 +1,4 @@
-"""Count what Gopher's and FineWeb's rules and others need to know of the lines and paragraphs of documents."""
+"""Count the metrics of lines and paragraphs for Gopher's, FineWeb's and other rules."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def measure_lines(data, offsets, rows, pages, kinds, short_line, out):
         rows: The documents.
         pages: Pages of the table of characters.
         kinds: Kinds of characters.
-        short_line: Most characters of a short line.
+        short_line: Maximum number of characters of a short line.
         out: Result.
     """
     text = np.int64(data.ctypes.data)

@@ -13,7 +13,7 @@ from curator_text.kernels.vector import count_bits, equal_bits, first_bit, trail
 __all__ = ["repeat_counts"]
 
 _FEW = 12
-"""Up to so many, comparing each with each is faster than a hash table."""
+"""Up to this number, comparing all pairs is faster than a hash table."""
 _ONE = np.uint64(1)
 _SEED = np.uint64(0xCBF29CE484222325)
 

@@ -97,7 +97,7 @@ def _repeats_of_document(
     sums,
     words,
     count,
-    largest,
+    max_n,
     wants_top,
     wants_repeated,
     row,
@@ -107,7 +107,7 @@ def _repeats_of_document(
     keys,
     table,
 ):
-    for n in range(1, largest + 1):
+    for n in range(1, max_n + 1):
         short = -1 if count < n else 0
         top_chars[n, row] = short
         repeated_chars[n, row] = short
@@ -115,7 +115,7 @@ def _repeats_of_document(
         return
     classes, firsts, sizes, places = scratch[0], scratch[1], scratch[2], scratch[3]
     num_places = 0
-    for n in range(1, min(largest, count) + 1):
+    for n in range(1, min(max_n, count) + 1):
         # Give numbers to the n-grams that may occur twice.
         num_classes = 0
         if n == 1:
@@ -176,7 +176,7 @@ def _repeats_of_document(
         if wants_repeated[n] and num_places:
             repeated_chars[n, row] = _repeated(places, num_places, classes, firsts, sums, n)
         if num_places == 0 and n >= 1:
-            for larger in range(n + 1, min(largest, count) + 1):
+            for larger in range(n + 1, min(max_n, count) + 1):
                 if wants_top[larger]:
                     occurrences = _occurrences(data, starts, ends, words, count, 0, larger)
                     top_chars[larger, row] = occurrences * (sums[larger] + larger - 1)

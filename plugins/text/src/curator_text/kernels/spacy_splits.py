@@ -1,6 +1,6 @@
 """Split a run of characters into words as spaCy's English tokenizer does.
 
-What it cuts off the front and the end of a run, where it cuts inside, and what it leaves whole are the rules of spaCy
+The rules for cutting at the front, at the end and inside of a run, and for leaving it whole, are those of spaCy
 3.8 (``lang/punctuation.py``, ``lang/en/punctuation.py``, ``tokenizer.pyx``), written as look-ups of the kinds of
 characters (:mod:`curator_text.kernels.characters`) and of a table of exceptions. One thing is simpler here: where
 pieces next to each other make up an exception, they are always joined to it, however the exception itself would be cut.
@@ -44,13 +44,13 @@ ENDS_SENTENCE = 8
 
 EXCEPTIONS_SIZE, SIEVE_SIZE, UNITS_SIZE = 1 << 12, 1 << 13, 1 << 8
 """Entries of the tables of exceptions and units."""
-LONGEST_EXCEPTION = 40
+MAX_EXCEPTION_CHARS = 40
 """Bytes; no exception is longer."""
-MOST_JOINED = 11
+MAX_JOINED = 11
 """Pieces that an exception is cut into at most."""
 MAY_BE_JOINED = 1 << 24
 """Marks exceptions that pieces are joined to: those that the rules would cut."""
-LONGEST_UNIT = 10
+MAX_UNIT_CHARS = 10
 """Bytes of the longest unit of measurement that is cut off a number."""
 
 _DOT, _PLUS, _MINUS, _COMMA, _TILDE = 0x2E, 0x2B, 0x2D, 0x2C, 0x7E
@@ -69,8 +69,8 @@ def put_word(words, number, start, end, value, chars, flags):
 
 @inlined
 def _look_up(data, start, end, tables):
-    """Return the lengths of the pieces of an exception, eight bits each; zero for what is none."""
-    if end - start > LONGEST_EXCEPTION or end <= start:
+    """Return the lengths of the pieces of an exception, eight bits each; zero for no exception."""
+    if end - start > MAX_EXCEPTION_CHARS or end <= start:
         return 0
     value = hash_bytes(data, start, end)
     sieve, keys, pieces = tables[2], tables[3], tables[4]
@@ -154,9 +154,9 @@ def _suffix_length(data, start, end, tables):
             and byte_at(data, last - 1) == 0x99
         ):
             return 4
-    # What follows is cut off numbers only: find the last digit.
+    # The following units are cut off numbers only: find the last digit.
     digit = last
-    while digit > start and end - digit <= LONGEST_UNIT and not _is_digit(byte_at(data, digit)):
+    while digit > start and end - digit <= MAX_UNIT_CHARS and not _is_digit(byte_at(data, digit)):
         digit -= 1
     if not _is_digit(byte_at(data, digit)) or digit == last:
         return 0
@@ -273,7 +273,7 @@ def _add_pieces(data, start, end, pieces, tables, words, number):
 
 @inlined
 def _add_inside(data, start, end, tables, words, number):
-    """Cut what is left between front and end."""
+    """Cut the rest between front and end."""
     at = start
     done = start
     is_first_cut = True
@@ -308,7 +308,7 @@ def _join_exceptions(data, first, number, tables, words):
     for i in range(count):
         put_int64(joined, i, 0)
         put_int64(kept, i, 0)
-    for size in range(min(MOST_JOINED, count), 1, -1):
+    for size in range(min(MAX_JOINED, count), 1, -1):
         for i in range(count - size + 1):
             begin, end = int64_at(starts, first + i), int64_at(ends, first + i + size - 1)
             if _look_up(data, begin, end, tables) & MAY_BE_JOINED:

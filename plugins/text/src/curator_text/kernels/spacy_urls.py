@@ -10,7 +10,7 @@ from curator_text.kernels.vector import byte_at
 __all__ = ["is_url"]
 
 _DOT, _COLON, _SLASH, _AT = 0x2E, 0x3A, 0x2F, 0x40
-_LONGEST_LABEL = 64
+_MAX_LABEL_CHARS = 64
 _TOP_LEVEL = (2, 63)
 _PORT = (2, 5)
 
@@ -28,7 +28,7 @@ def _is_label_character(point):
 
 @inlined
 def _ends_well(data, at, end):
-    """Return whether what follows the host is a port, a path, both or nothing."""
+    """Return whether the text behind the host is a port, a path, both or empty."""
     if at < end and byte_at(data, at) == _COLON:
         digits = 0
         while at + 1 + digits < end and _is_digit(byte_at(data, at + 1 + digits)):
@@ -49,7 +49,7 @@ def _host_ends_well(data, at, end, tables):
     while at < end:
         point = point_at(data, at)
         if point == _DOT:
-            if label == 0 or label > _LONGEST_LABEL or not last_fits:
+            if label == 0 or label > _MAX_LABEL_CHARS or not last_fits:
                 return False
             labels += 1
             label = 0

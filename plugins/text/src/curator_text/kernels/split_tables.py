@@ -22,7 +22,7 @@ __all__ = ["UNITS", "hash_table", "hash_text", "split_tables"]
 
 _WORD = (1 << 64) - 1
 _MARKS = re.compile("^['\u2019]|['\u2019][sS]?$|[^'\u2019A-Za-z0-9]")
-"""What the rules would cut in an exception."""
+"""Characters of exceptions that the rules would cut."""
 UNITS = (
     "km km\u00b2 km\u00b3 m m\u00b2 m\u00b3 dm dm\u00b2 dm\u00b3 cm cm\u00b2 cm\u00b3 mm mm\u00b2 mm\u00b3 ha "
     "\u00b5m nm yd in ft kg g mg \u00b5g t lb oz m/s km/h kmh mph hPa Pa mbar mb MB kb KB gb GB tb TB T G M K % "

@@ -1,4 +1,4 @@
-"""What the words and lines of a text are told by: common words, ellipses, end marks and addresses."""
+"""Recognise common words, ellipses, end marks and addresses in a text."""
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
 # numba reads these functions; ``data`` is the address of the bytes.

@@ -18,11 +18,11 @@ __all__ = ["BRACKETS", "BULLETS", "METRICS", "PROSE_MARKS", "URL_MARKS", "Surfac
 BULLETS = "•‣⁃⁌⁍∙○●◘◦⦾⦿"  # noqa: RUF001 - the hyphen bullet is meant
 """Characters that start a bullet point, as NeMo Curator 1.4.0 lists them (``bullet_list``)."""
 BRACKETS = "(){}[]⟨⟩"
-"""What NeMo Curator counts as parentheses (``regex_paren``)."""
+"""Parentheses of NeMo Curator (``regex_paren``)."""
 PROSE_MARKS = "\n?!,."
-"""What NeMo Curator counts as alphanumeric beside the letters and digits of ASCII (``regex_alphanum``)."""
+"""Alphanumeric characters of NeMo Curator beside the letters and digits of ASCII (``regex_alphanum``)."""
 URL_MARKS = "$-_@.&+/:=?#~!*(),"
-"""What an address consists of beside ASCII letters, digits and %xx, in NeMo Curator (``regex_url``)."""
+"""Characters of addresses in NeMo Curator beside ASCII letters, digits and %xx (``regex_url``)."""
 
 METRICS = (
     "chars",
@@ -45,7 +45,7 @@ METRICS = (
     "ended_lines",
     "ellipsis_lines",
 )
-"""What is counted, in the order of the rows of ``counts`` of :func:`curator_text.kernels.surface.surface_counts`."""
+"""The counts, in the order of the rows of ``counts`` of :func:`curator_text.kernels.surface.surface_counts`."""
 
 SPACE, DIGIT, LETTER, CONTENT, BRACKET, BULLET, ALPHA = (1 << bit for bit in range(7))
 """Bits of a character's kind. A letter is any with Unicode's Alphabetic property; alpha is ``str.isalpha``."""

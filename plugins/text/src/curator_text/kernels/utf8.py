@@ -1,4 +1,4 @@
-"""Decode single characters of UTF-8 and look up what kind they are."""
+"""Decode single characters of UTF-8 and look up their kinds."""
 
 from __future__ import annotations
 

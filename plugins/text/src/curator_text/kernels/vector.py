@@ -1,6 +1,6 @@
 """Look at 64 bytes at a time: which of them are spaces, letters, line ends, as the bits of one integer each.
 
-Each function is a few vector instructions of whatever the machine has (LLVM's own vectors, so no processor is named).
+Each function is a few vector instructions (LLVM's own vectors, which suit any processor).
 All of them take addresses of memory instead of arrays, which are several times as dear to hand from function to
 function. They read and write unaligned and unchecked: the caller makes sure that the memory is there.
 """

@@ -1,4 +1,4 @@
-"""Count what Gopher's rules and others need to know of the words of documents."""
+"""Count the metrics of words for Gopher's and other rules."""
 
 from __future__ import annotations
 

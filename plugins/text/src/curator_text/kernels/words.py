@@ -101,7 +101,7 @@ def split_documents(data, offsets, rows, spacy_like, tables, words, firsts):
         offsets: Where documents start.
         rows: The documents.
         spacy_like: Whether to split words further as spaCy's English tokenizer does.
-        tables: What splitting needs (see :func:`curator_text.kernels.split_tables.split_tables`).
+        tables: Tables for splitting (see :func:`curator_text.kernels.split_tables.split_tables`).
         words: Written: starts, ends, hashes, characters and flags of words, and two arrays to work in. Room for as
             many words as the documents have bytes.
         firsts: Written: the number of the first word of each of the documents, and of all words.

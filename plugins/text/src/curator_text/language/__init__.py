@@ -1,1 +1,1 @@
-"""Stages that find out what language a document is in."""
+"""Stages that identify the language of documents."""

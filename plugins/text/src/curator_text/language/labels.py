@@ -80,7 +80,7 @@ def fasttext_labels(model: Any, texts: Sequence[str]) -> tuple[list[str], list[f
 
 
 def cld2_labels(texts: Sequence[str]) -> tuple[list[str], list[float]]:
-    """Return the language of each text, and the share of the text that is in it.
+    """Return the language of each text, and the fraction of the text that is in it.
 
     CLD2 is faster than fastText, and less accurate on short and mixed text.
 

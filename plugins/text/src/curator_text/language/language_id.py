@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from curator_core.sdk import ConfigError, Filter, MissingPackageError, Verdict
-from curator_text.checks import check_positive, check_share
+from curator_text.checks import check_fraction, check_positive
 from curator_text.language.labels import cld2_labels, fasttext_labels, load_model, packaged_model
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class LanguageId(Filter):
     ``missing_value``. A null text gets null; text without letters gets ``und`` and a score of 0.
 
     The languages are codes of ISO 639: ``en``, ``de``, ``zh``, …. With ``tag`` all documents come out, with
-    ``language_id_score`` and ``language_id_reason``; ``invert`` keeps what would be dropped.
+    ``language_id_score`` and ``language_id_reason``; ``invert`` keeps the documents that would be dropped.
 
     >>> from curator_text import DocumentBatch
     >>> texts = ["The weather is fine and the mountains are high.", "Das Wetter ist schön und die Berge sind hoch."]
@@ -50,9 +50,9 @@ class LanguageId(Filter):
         max_chars: Characters of a document to look at; None for all. The rest hardly changes the answer.
         backend: ``fasttext`` (lid.176), or ``cld2`` (faster, less accurate; needs the extra ``cld2``).
         model: A fastText model in place of the packaged lid.176; its labels are the languages.
-        text_field: Column with the text.
-        language_field: Column for the language.
-        score_field: Column for the score: fastText's probability, CLD2's share of the text.
+        text_column: Column with the text.
+        language_column: Column for the language.
+        score_column: Column for the score: fastText's probability, CLD2's share of the text.
         overwrite: Replace columns of those names; else one that is there is an error.
     """
 
@@ -61,9 +61,9 @@ class LanguageId(Filter):
     max_chars: int | None = field(default=DEFAULT_MAX_CHARS, kw_only=True)
     backend: Literal["fasttext", "cld2"] = field(default="fasttext", kw_only=True)
     model: str | None = field(default=None, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
-    language_field: str = field(default="language", kw_only=True)
-    score_field: str = field(default="language_score", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
+    language_column: str = field(default="language", kw_only=True)
+    score_column: str = field(default="language_score", kw_only=True)
     overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.language_id"
@@ -72,10 +72,10 @@ class LanguageId(Filter):
         _check_parameters(self)
 
     def outputs(self) -> Columns:
-        return [self.language_field, self.score_field, *(self.tag_columns if self.tag else ())]
+        return [self.language_column, self.score_column, *(self.tag_columns if self.tag else ())]
 
     def new_columns(self) -> Mapping[str, str]:
-        return {} if self.overwrite else {"language_field": self.language_field, "score_field": self.score_field}
+        return {} if self.overwrite else {"language_column": self.language_column, "score_column": self.score_column}
 
     def preflight(self) -> Sequence[str] | None:
         """Check that the packages and the model are there.
@@ -99,12 +99,12 @@ class LanguageId(Filter):
             load_model(self.model or packaged_model())
 
     def measure(self, task: TableBatch) -> TableBatch:
-        languages, scores = self._identify(task.text(self.text_field))
+        languages, scores = self._identify(task.text(self.text_column))
         self.check_new_columns(task.columns)
-        return task.with_column(self.language_field, languages).with_column(self.score_field, scores)
+        return task.with_column(self.language_column, languages).with_column(self.score_column, scores)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        language, score = batch.series(self.language_field), batch.series(self.score_field)
+        language, score = batch.series(self.language_column), batch.series(self.score_column)
         if self.keep is None and not self.min_score:
             return Verdict(score.fill_null(0.0))
         reasons = {} if self.keep is None else {"other_language": ~language.is_in(self.keep)}
@@ -147,9 +147,9 @@ class FastTextLangId(Filter):
         max_chars: Characters of a document to look at; None for all.
         backend: ``fasttext`` (lid.176), or ``cld2`` (faster, less accurate; needs the extra ``cld2``).
         model: A fastText model in place of the packaged lid.176; its labels are the languages.
-        text_field: Column with the text.
-        language_field: Column for the language.
-        score_field: Column for the score.
+        text_column: Column with the text.
+        language_column: Column for the language.
+        score_column: Column for the score.
         overwrite: Replace columns of those names; else one that is there is an error.
     """
 
@@ -158,9 +158,9 @@ class FastTextLangId(Filter):
     max_chars: int | None = field(default=None, kw_only=True)
     backend: Literal["fasttext", "cld2"] = field(default="fasttext", kw_only=True)
     model: str | None = field(default=None, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
-    language_field: str = field(default="language", kw_only=True)
-    score_field: str = field(default="language_score", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
+    language_column: str = field(default="language", kw_only=True)
+    score_column: str = field(default="language_score", kw_only=True)
     overwrite: bool = field(default=False, kw_only=True)
 
     name = "text.fast_text_lang_id"
@@ -193,7 +193,7 @@ class FastTextLangId(Filter):
 
 
 def _check_parameters(stage: LanguageId | FastTextLangId) -> None:
-    check_share(stage.name, min_score=stage.min_score)
+    check_fraction(stage.name, min_score=stage.min_score)
     if stage.max_chars is not None:
         check_positive(stage.name, max_chars=stage.max_chars)
     if stage.keep is not None and not stage.keep:

@@ -33,7 +33,7 @@ class TransientFailure(Exception):  # noqa: N818 - it is no error until it keeps
     """A request failed in a way that may pass.
 
     Args:
-        message: What happened.
+        message: The description.
         retry_after_s: How long the server asks to wait.
     """
 
@@ -48,7 +48,7 @@ class RequestRefused(Exception):  # noqa: N818 - the row is to blame, not the pr
 
 @dataclass(frozen=True)
 class ChatAnswer:
-    """What a model said.
+    """The answer of a model.
 
     Args:
         text: The answer.
@@ -69,7 +69,7 @@ class ChatClient:
     Args:
         base_url: Address up to and including the version, such as ``http://localhost:8000/v1``.
         api_key: Sent as bearer token, unless None.
-        timeout_s: Most seconds of silence before a request counts as failed.
+        timeout_s: Maximum number of seconds of silence before a request counts as failed.
     """
 
     def __init__(self, base_url: str, *, api_key: str | None, timeout_s: float) -> None:

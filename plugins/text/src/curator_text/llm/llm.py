@@ -42,7 +42,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
     ``generate`` and ``rewrite`` add the answer as a column; ``judge`` adds the score that it finds in the answer. Many
     requests are under way at a time, over connections that stay open. Requests that fail because of too many requests,
     the server or the network are sent again, later and later, or when the server says. A row that gets no usable answer
-    goes to quarantine with the reason, and the others go on; where not one row of a batch can be answered because the
+    goes to quarantine with the reason, and the others continue; if no row of a batch can be answered because the
     endpoint is down, the batch fails as a whole. A row with a null in a column of the prompt gets a null, and no
     request is made for it.
 
@@ -61,22 +61,22 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
             and ``judge``, which read the column ``text``.
         system: System prompt; columns in braces too.
         column: Column to add; ``generated``, ``rewritten`` or ``judge_score`` unless given.
-        answer_field: For ``judge``, a column for the whole answer; none unless given.
+        answer_column: For ``judge``, a column for the whole answer; none unless given.
         score_pattern: For ``judge``, a regular expression whose first group is the score; unless given, the first
             number is.
         score_key: For ``judge``, the key of the score in a JSON object in the answer.
-        score_range: For ``judge``, lowest and highest score that can be meant; an answer beyond is no answer.
+        score_range: For ``judge``, the valid range of scores; an answer outside of it is invalid.
         temperature: Randomness of the answers.
-        max_tokens: Most tokens of an answer.
+        max_tokens: Maximum number of tokens of an answer.
         parameters: More fields for the request, such as ``top_p`` or ``response_format``.
-        max_chars: Cut every column in the prompt to so many characters.
+        max_chars: Cut every column in the prompt to this number of characters.
         api_key_env: Name of the environment variable that holds the key; no key is sent unless given. It has to be set
             on the machines that run the workers.
-        concurrency: Most requests under way at a time, per worker.
-        max_requests_per_row: How often a request is sent before its row is given up.
-        request_timeout_s: Most seconds of silence before a request counts as failed.
-        requests_per_minute: Most requests per minute, in all.
-        tokens_per_minute: Most tokens per minute, read and written, in all.
+        concurrency: Maximum number of requests under way at a time, per worker.
+        max_requests_per_row: Maximum number of requests for a row.
+        request_timeout_s: Maximum number of seconds of silence before a request counts as failed.
+        requests_per_minute: Maximum number of requests per minute, in all.
+        tokens_per_minute: Maximum number of tokens per minute, read and written, in all.
         prompt_price: Price of a million tokens read, in any currency.
         completion_price: Price of a million tokens written.
     """
@@ -87,7 +87,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
     prompt: str | None = None
     system: str | None = None
     column: str | None = None
-    answer_field: str | None = None
+    answer_column: str | None = None
     score_pattern: str | None = None
     score_key: str | None = None
     score_range: tuple[float, float] | None = None
@@ -131,10 +131,10 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         return list(dict.fromkeys([*prompt.columns, *(system.columns if system else ())]))
 
     def outputs(self) -> Columns:
-        return [self._column, *([self.answer_field] if self.answer_field else ())]
+        return [self._column, *([self.answer_column] if self.answer_column else ())]
 
     def num_workers(self) -> int | None:
-        """Return one where there is a rate limit, which counts for all workers together, unless told otherwise."""
+        """Return one where there is a rate limit, which counts for all workers together, unless a number is given."""
         is_limited = self.requests_per_minute is not None or self.tokens_per_minute is not None
         return self.workers or (1 if is_limited else None)
 
@@ -147,13 +147,13 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
                     f"{self.name}: the environment variable {self.api_key_env} is not set here",
                     fix=f"export {self.api_key_env}=... before the run, on every machine that runs workers",
                 )
-        share = self.num_workers() or 1
+        workers = self.num_workers() or 1
         self._requests = RowRequests(
             self._client(key),
             concurrency=self.concurrency,
             max_attempts=self.max_requests_per_row,
-            requests_per_minute=None if self.requests_per_minute is None else self.requests_per_minute / share,
-            tokens_per_minute=None if self.tokens_per_minute is None else self.tokens_per_minute / share,
+            requests_per_minute=None if self.requests_per_minute is None else self.requests_per_minute / workers,
+            tokens_per_minute=None if self.tokens_per_minute is None else self.tokens_per_minute / workers,
         )
 
     def teardown(self) -> None:
@@ -264,7 +264,7 @@ class Llm(ProcessingStage[TableBatch, TableBatch]):
         values = [None if results[row] is None else results[row][0] for row in kept]
         kind = pa.float64() if self.task == "judge" else pa.string()
         task = task.with_column(self._column, pa.array(values, kind))
-        if self.answer_field is None:
+        if self.answer_column is None:
             return task
         answers = [None if results[row] is None else results[row][1] for row in kept]
-        return task.with_column(self.answer_field, pa.array(answers, pa.string()))
+        return task.with_column(self.answer_column, pa.array(answers, pa.string()))

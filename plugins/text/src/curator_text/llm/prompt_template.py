@@ -23,7 +23,7 @@ class PromptTemplate:
 
     Args:
         template: The text.
-        what: What it is, for messages.
+        what: Its name in messages.
 
     Raises:
         ConfigError: Braces are unbalanced, or hold more than a name.

@@ -8,7 +8,7 @@ __all__ = ["RateLimit"]
 
 
 class RateLimit:
-    """Lets so much through per minute, evenly; what was not used within some seconds is lost.
+    """Limits a rate per minute, evenly; an unused allowance expires after some seconds.
 
     >>> limit = RateLimit(60, burst_s=1)
     >>> [limit.reserve(1, now_s=0.0) for _ in range(3)]
@@ -16,7 +16,7 @@ class RateLimit:
 
     Args:
         per_minute: How much per minute.
-        burst_s: How many seconds' worth may pass at once.
+        burst_s: Seconds whose allowance may be used at once.
     """
 
     def __init__(self, per_minute: float, *, burst_s: float = 5.0) -> None:
@@ -34,7 +34,7 @@ class RateLimit:
             return max(0.0, begin - now_s)
 
     def give_back(self, amount: float) -> None:
-        """Return what was taken and not used, or take more where the amount is negative."""
+        """Return an unused amount, or take more where it is negative."""
         with self._lock:
             if self._free_at_s is not None:
                 self._free_at_s -= amount / self._per_s

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RowFailure", "RowOutcome", "RowRequests"]
 
-_CHARS_PER_TOKEN = 4  # a rough figure for what a prompt will cost, until the endpoint says what it did
+_CHARS_PER_TOKEN = 4  # a rough estimate of the cost of a prompt, until the endpoint reports it
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RowFailure:
     """Why a row has no answer.
 
     Args:
-        message: What happened.
+        message: The description.
         kind: Class of the error, for counting.
     """
 
@@ -39,7 +39,7 @@ class RowFailure:
 
 @dataclass(frozen=True)
 class RowOutcome:
-    """What became of a row.
+    """The outcome of a row.
 
     Args:
         result: The answer, or why there is none.
@@ -55,10 +55,10 @@ class RowRequests:
 
     Args:
         client: The endpoint.
-        concurrency: Most requests under way at a time.
-        max_attempts: How often a request is sent before its row is given up.
-        requests_per_minute: Most requests per minute.
-        tokens_per_minute: Most tokens per minute, read and written.
+        concurrency: Maximum number of requests under way at a time.
+        max_attempts: Maximum number of requests for a row.
+        requests_per_minute: Maximum number of requests per minute.
+        tokens_per_minute: Maximum number of tokens per minute, read and written.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RowRequests:
         self._stop = threading.Event()
 
     def ask(self, payloads: Sequence[Mapping[str, Any] | None]) -> list[RowOutcome | None]:
-        """Return what became of each row, in order; None for rows without a request.
+        """Return the outcome of each row, in order; None for rows without a request.
 
         Raises:
             StageError: The endpoint will answer nothing: a wrong key, address or model.
@@ -88,7 +88,7 @@ class RowRequests:
         try:
             return [None if future is None else future.result() for future in futures]
         except BaseException:
-            self._stop.set()  # those under way give up at their next wait; those waiting are not begun
+            self._stop.set()  # running requests stop at their next wait; waiting ones are not started
             for future in futures:
                 if future is not None:
                     future.cancel()

@@ -1,4 +1,4 @@
-"""Find the score in what a judge answers."""
+"""Find the score in the answer of a judge."""
 
 from __future__ import annotations
 

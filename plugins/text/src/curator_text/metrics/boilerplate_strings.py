@@ -40,7 +40,7 @@ STRINGS = (
     ),
     "if you continue to browse this site without changing your cookie settings, you agree to this use. acceptread more",
 )
-"""What NeMo Curator 1.4.0 calls ``policy_substrings``: phrases of C4 and banners of widespread consent plugins.
+"""The ``policy_substrings`` of NeMo Curator 1.4.0: phrases of C4 and banners of widespread consent plugins.
 
 Two more of its banners are left out because they hold "uses cookies".
 """

@@ -1,4 +1,4 @@
-"""Edit documents line by line by the rules of C4, and say what is left of them."""
+"""Edit documents line by line by the rules of C4, and measure the remaining text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["C4Lines", "C4Rules", "edit_c4_lines", "prepare"]
 
 PHRASES = b"javascriptlorem ipsumcookie policyuses use of use ----terms of useprivacy policy"
-"""What the kernel looks for, in the places where it expects it."""
+"""The phrases, in the order that the kernel expects."""
 CITATIONS = b"[edit][citation needed]"
 
 
@@ -30,7 +30,7 @@ class C4Rules:
             fallback tokenizer.
         remove_citations: Whether to cut out ``[1]``, ``[edit]`` and ``[citation needed]``.
         need_end_mark: Whether to drop lines that do not end with an end or quotation mark.
-        min_words: Fewest words of a line.
+        min_words: Minimum number of words of a line.
         max_word_length: Lines with a longer word are dropped; negative for any.
         lorem_ipsum: Whether to drop documents with "lorem ipsum".
         javascript: Whether to drop lines that mention javascript.
@@ -51,7 +51,7 @@ class C4Rules:
 
 @dataclass(frozen=True)
 class C4Lines:
-    """What is left of documents.
+    """The remaining text of documents.
 
     Args:
         sentences: Number of sentences in the lines that are kept.

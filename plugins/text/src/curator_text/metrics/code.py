@@ -1,4 +1,4 @@
-"""Numbers of source files: characters in comments, lines, letters, and what a function finds in a file."""
+"""Numbers of source files: characters in comments, lines, letters, and the value of a function of a file."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def python_comment_chars(source: str) -> int:
 
 _LINE_METRICS = ("chars", "lines", "longest_line", "letters", "ascii_content_chars")
 _CONTENT = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\n?!,."
-"""What NeMo Curator counts as alphanumeric (``regex_alphanum``)."""
+"""Alphanumeric characters of NeMo Curator (``regex_alphanum``)."""
 
 
 def _measure_lines(texts: TextBytes) -> dict[str, NDArray[Any]]:

@@ -1,7 +1,7 @@
-"""Metrics come in groups: what one pass over the text gives at once. A filter asks for a group, and pays for it once.
+"""Metrics come in groups, each computed in one pass over the text. Filters that use the same group share the pass.
 
-Neighbouring filters that ask for the same group share it, and the rows that one of them dropped are not measured by the
-groups behind it (see :mod:`curator_core.authoring.derived`).
+Rows that one filter has dropped are not measured by the groups of later filters (see
+:mod:`curator_core.authoring.derived`).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class MetricGroup:
     Args:
         name: Unique name, with all parameters that change the values (the way words are split, say).
         measure: Returns one array per metric, with one entry per document. It may leave out documents that are not in
-            ``rows`` of what it is given.
+            the ``rows`` of its argument.
         compiled: Whether it calls kernels of :mod:`curator_text.kernels`.
-        words: A way to split text of a script without spaces (:data:`~curator_table.SEGMENTED`): what is
-            measured then is the text with spaces between its words. Any other leaves the text as it is.
+        words: A way to split text of a script without spaces (:data:`~curator_table.SEGMENTED`): the
+            text is then measured with spaces between its words. Any other leaves the text as it is.
     """
 
     name: str
@@ -47,26 +47,26 @@ class MetricGroup:
     compiled: bool = False
     words: str = "whitespace"
 
-    def of(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
+    def of(self, batch: TableBatch, text_column: str) -> pl.DataFrame:
         """Return the metrics of a batch's documents, one column each, null where the text is null."""
-        return derived(batch.data, text_field, self.name, lambda: self._of_pieces(batch, text_field))
+        return derived(batch.data, text_column, self.name, lambda: self._of_pieces(batch, text_column))
 
-    def score(self, batch: TableBatch, text_field: str, expression: pl.Expr) -> pl.Series:
+    def score(self, batch: TableBatch, text_column: str, expression: pl.Expr) -> pl.Series:
         """Return one number per document: an expression over the metrics, null where the text is null."""
-        return self.of(batch, text_field).select(expression).to_series()
+        return self.of(batch, text_column).select(expression).to_series()
 
-    def of_rows(self, batch: TableBatch, text_field: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
-        """Return the metrics of some documents of a batch; what the frame says of the others means nothing.
+    def of_rows(self, batch: TableBatch, text_column: str, wanted: NDArray[np.bool_] | None) -> pl.DataFrame:
+        """Return the metrics of some documents of a batch; the frame's values for the others are undefined.
 
         Args:
             batch: The batch.
-            text_field: Column with the text.
+            text_column: Column with the text.
             wanted: Which documents to measure; None for all.
         """
         if wanted is None:
-            return self.of(batch, text_field)
-        known = known_of(batch.data, text_field, self.name)
-        return self._frame(self._texts(batch, text_field).only(wanted)) if known is None else known
+            return self.of(batch, text_column)
+        known = known_of(batch.data, text_column, self.name)
+        return self._frame(self._texts(batch, text_column).only(wanted)) if known is None else known
 
     def prepare(self) -> None:
         """Compile the kernels that measuring needs, once a machine."""
@@ -81,19 +81,19 @@ class MetricGroup:
         """Measure a string column."""
         return self._frame(text_bytes(_words_apart(texts, self.words)))
 
-    def _texts(self, batch: TableBatch, text_field: str) -> TextBytes:
+    def _texts(self, batch: TableBatch, text_column: str) -> TextBytes:
         if self.words not in SEGMENTED:
-            return text_bytes_of(batch, text_field)
-        texts = batch.text(text_field)
+            return text_bytes_of(batch, text_column)
+        texts = batch.text(text_column)
         key = f"words apart: {self.words}"
         return text_bytes(
-            derived(batch.data, text_field, key, lambda: _words_apart(texts, self.words).to_frame())[text_field]
+            derived(batch.data, text_column, key, lambda: _words_apart(texts, self.words).to_frame())[text_column]
         )
 
-    def _of_pieces(self, batch: TableBatch, text_field: str) -> pl.DataFrame:
+    def _of_pieces(self, batch: TableBatch, text_column: str) -> pl.DataFrame:
         if self.words in SEGMENTED:
-            return self._frame(self._texts(batch, text_field))
-        frames = [self._frame(piece) for piece in text_pieces(batch, text_field)]
+            return self._frame(self._texts(batch, text_column))
+        frames = [self._frame(piece) for piece in text_pieces(batch, text_column)]
         return frames[0] if len(frames) == 1 else pl.concat(frames)
 
     def _frame(self, column: TextBytes) -> pl.DataFrame:

@@ -37,7 +37,7 @@ def line_counts(short_line: int = FINEWEB_SHORT_LINE, line_ends: str | None = No
     (2, 1)
 
     Args:
-        short_line: Most characters of a short line.
+        short_line: Maximum number of characters of a short line.
         line_ends: The characters that end a line well; those that end sentences in any script unless given.
     """
 
@@ -99,5 +99,5 @@ REPEATS = MetricGroup("repeats", _measure_repeats, compiled=True)
 
 
 def compile_repeats(stage: Filter, node: NodeInfo) -> None:  # noqa: ARG001 - the same for every stage and node
-    """Compile what counts repeated lines: the ``setup_on_node`` of filters that measure it."""
+    """Compile the counting of repeated lines: the ``setup_on_node`` of filters that measure it."""
     REPEATS.prepare()

@@ -66,10 +66,10 @@ _REPEATED = frozenset(range(2, 11))
 
 @cache
 def nemo_ngrams(*, top: int = 2, repeated: int = 2, words: SpacedWords = "whitespace") -> MetricGroup:
-    """Return the group that has ``top_N`` and ``repeated_N`` for the lengths asked for.
+    """Return the group that has ``top_N`` and ``repeated_N`` for the given lengths.
 
-    ``top_N`` is the share of characters in the most frequent n-gram, ``repeated_N`` of those in n-grams that occurred
-    before (see :mod:`curator_text.kernels.nemo_ngrams`); one where a document has less than N words.
+    ``top_N`` is the fraction of characters in the most frequent n-gram, ``repeated_N`` of those in n-grams that
+    occurred before (see :mod:`curator_text.kernels.nemo_ngrams`); one where a document has less than N words.
 
     >>> import polars as pl
     >>> nemo_ngrams(top=2).of_texts(pl.Series(["a b a b c"]))["top_2"].to_list()
@@ -110,15 +110,15 @@ def _measure(texts: TextBytes, top: Collection[int], repeated: Collection[int]) 
         documents = (block.data, block.offsets, block.rows)
         measure_nemo_ngrams(*documents, each.words, each.firsts, *wanted, counts[0], counts[1], chars)
     return {
-        **{f"top_{n}": _shares(counts[0, n], chars) for n in sorted(top)},
-        **{f"repeated_{n}": _shares(counts[1, n], chars) for n in sorted(repeated)},
+        **{f"top_{n}": _fractions(counts[0, n], chars) for n in sorted(top)},
+        **{f"repeated_{n}": _fractions(counts[1, n], chars) for n in sorted(repeated)},
     }
 
 
-def _shares(counts: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.float64]:
+def _fractions(counts: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts < 0, 1.0, counts / np.maximum(chars, 1))
 
 
 def compile_nemo_ngrams(stage: Filter, node: NodeInfo) -> None:  # noqa: ARG001 - the same for every stage and node
-    """Compile what counts n-grams as NeMo Curator does: the ``setup_on_node`` of filters that measure it."""
+    """Compile the counting of n-grams as in NeMo Curator: the ``setup_on_node`` of filters that measure it."""
     nemo_ngrams().prepare()

@@ -1,4 +1,4 @@
-"""What the surface of a text says: counts of characters, words and lines, the metrics of most heuristic filters."""
+"""Counts of characters, words and lines, the metrics of most heuristic filters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Words are separated by white space (:meth:`str.split`). Lines are cut at newline
 
 @cache
 def surface(words: SpacedWords) -> MetricGroup:
-    """Return :data:`SURFACE` for a way to split words; what does not count words means nothing but for whitespace.
+    """Return :data:`SURFACE` for a way to split words; metrics other than words are only defined for whitespace.
 
     >>> surface("whitespace") is SURFACE
     True
@@ -96,5 +96,5 @@ def addresses(regex: str) -> MetricGroup:
 
 
 def compile_surface(stage: Filter, node: NodeInfo) -> None:  # noqa: ARG001 - the same for every stage and node
-    """Compile what counts the surface: the ``setup_on_node`` of filters that measure it."""
+    """Compile the counting of the surface: the ``setup_on_node`` of filters that measure it."""
     SURFACE.prepare()

@@ -31,7 +31,7 @@ class TextBytes(ColumnBytes):
     """The documents of a column; the first begins at zero, and nothing can be written to.
 
     Args:
-        rows: Numbers of the documents to measure; None for all. What is returned for the others is not used.
+        rows: Numbers of the documents to measure; None for all. Values for the others are not used.
     """
 
     rows: NDArray[np.int64] | None = None
@@ -75,30 +75,30 @@ def text_bytes(texts: pl.Series) -> TextBytes:
     return _from_zero(column_bytes(texts.to_arrow()))
 
 
-def text_bytes_of(batch: TableBatch, text_field: str) -> TextBytes:
+def text_bytes_of(batch: TableBatch, text_column: str) -> TextBytes:
     """Return the bytes of a text column; the buffers are shared where the column is one piece of Arrow strings.
 
     Raises:
         StageError: There is no such column, or it does not hold strings.
     """
-    batch.check_column(text_field)
-    column = batch.data.column(text_field)
+    batch.check_column(text_column)
+    column = batch.data.column(text_column)
     if _is_string(column.type):
         return _from_zero(column_bytes(column))
-    return text_bytes(batch.text(text_field))
+    return text_bytes(batch.text(text_column))
 
 
-def text_pieces(batch: TableBatch, text_field: str) -> list[TextBytes]:
+def text_pieces(batch: TableBatch, text_column: str) -> list[TextBytes]:
     """Return the bytes of a text column in one piece, or in the pieces it has where these are large.
 
     Raises:
         StageError: There is no such column, or it does not hold strings.
     """
-    batch.check_column(text_field)
-    column = batch.data.column(text_field)
+    batch.check_column(text_column)
+    column = batch.data.column(text_column)
     if column.num_chunks > 1 and _is_string(column.type) and column.nbytes >= column.num_chunks * _PIECE_BYTES:
         return [_from_zero(column_bytes(chunk)) for chunk in column.chunks]
-    return [text_bytes_of(batch, text_field)]
+    return [text_bytes_of(batch, text_column)]
 
 
 def _is_string(kind: pa.DataType) -> bool:

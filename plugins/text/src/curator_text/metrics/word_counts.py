@@ -26,7 +26,7 @@ Words = Literal["whitespace", "spacy_like", "chinese", "japanese", "thai"]
 GOPHER_STOP_WORDS = ("the", "be", "to", "of", "and", "that", "have", "with")
 """Gopher, Rae et al. 2021, appendix A.1.1."""
 
-MOST_STOP_WORDS = 64
+MAX_STOP_WORDS = 64
 _TABLE = 256
 
 
@@ -63,5 +63,5 @@ def word_counts(words: Words = "whitespace", stop_words: tuple[str, ...] = GOPHE
             measure_words(each.words, each.firsts, each.block.rows, read_only(keys), read_only(bits), longest, out)
         return dict(zip(WORD_COLUMNS, out, strict=True))
 
-    assert len(stop_words) <= MOST_STOP_WORDS, stop_words
+    assert len(stop_words) <= MAX_STOP_WORDS, stop_words
     return MetricGroup(f"word_counts[{words}]{sorted(stop_words)}", measure, compiled=True, words=words)

@@ -23,9 +23,9 @@ class ClassifierNetwork:
     """Gives every label of a text a number: a probability, or a score where the head is a regression.
 
     Args:
-        module: A model with ``logits`` in what it returns.
+        module: A model whose output has ``logits``.
         labels: Names of the labels, in the order of the logits.
-        head: What is made of the logits.
+        head: Function of the logits.
         pad_id: Token that fills short rows.
     """
 

@@ -1,4 +1,4 @@
-"""Published classifiers by name: where they are, how much they read, and what their columns are called."""
+"""Published classifiers by name: their place, input length and columns."""
 
 from __future__ import annotations
 
@@ -69,22 +69,22 @@ class ClassifierPreset:
 
     Args:
         model: Its id on the Hugging Face hub.
-        labels: What it can say; their order is that of the model's own files.
-        max_length: Most tokens it reads.
-        max_chars: Most characters it reads, where its users cut texts.
-        label_field: Column for the label.
-        score_field: Column for the label's probability, or for the score of a regression.
-        int_field: Column for the rounded score of a regression.
+        labels: Its labels, in the order of the model's own files.
+        max_length: Maximum number of tokens it reads.
+        max_chars: Maximum number of characters it reads, where its users cut texts.
+        label_column: Column for the label.
+        score_column: Column for the label's probability, or for the score of a regression.
+        int_column: Column for the rounded score of a regression.
         threshold: Score from which a regression says the first label.
     """
 
     model: str
     labels: tuple[str, ...]
     max_length: int
-    label_field: str
-    score_field: str
+    label_column: str
+    score_column: str
     max_chars: int | None = None
-    int_field: str | None = None
+    int_column: str | None = None
     threshold: float | None = None
 
 
@@ -94,16 +94,16 @@ def _educational(model: str, name: str) -> ClassifierPreset:
         model,
         _EDUCATIONAL,
         max_length=512,
-        label_field=f"{name}_label",
-        score_field=f"{name}_score",
-        int_field=f"{name}_int_score",
+        label_column=f"{name}_label",
+        score_column=f"{name}_score",
+        int_column=f"{name}_int_score",
         threshold=2.5,
     )
 
 
 def _of_text(model: str, labels: tuple[str, ...], name: str, *, max_length: int, max_chars: int) -> ClassifierPreset:
     return ClassifierPreset(
-        model, labels, max_length=max_length, max_chars=max_chars, label_field=name, score_field=f"{name}_score"
+        model, labels, max_length=max_length, max_chars=max_chars, label_column=name, score_column=f"{name}_score"
     )
 
 

@@ -1,4 +1,4 @@
-"""Add what a transformer classifier says of each document."""
+"""Add the label and score of a transformer classifier for each document."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     other options of this stage: ``Classify(...).with_(resources=Resources(gpus=0.25))``. A CPU worker uses as many
     threads as ``resources`` gives it CPUs. See ``text.embed`` for how rows are put into batches.
 
-    Runs every sequence classifier of transformers, and NVIDIA's DeBERTa classifiers, whose weights are laid out in
-    their own way. A model with several exclusive labels gives the most probable one; one with independent labels
+    Runs every sequence classifier of transformers, and NVIDIA's DeBERTa classifiers, whose weights have a
+    layout of their own. A model with several exclusive labels gives the most probable one; one with independent labels
     (``multi_label_classification``) too, each with a probability of its own; one with a single output is a regression
-    and gives its raw number as the score, with a label only where there is a ``threshold``. A ``preset`` fills in what
-    is known about a published classifier; give ``model`` as well to use a copy on disk. A null text gets nulls.
+    and gives its raw number as the score, with a label only where there is a ``threshold``. A ``preset`` sets the
+    parameters of a published classifier; give ``model`` as well to use a copy on disk. A null text gets nulls.
 
     >>> Classify(preset="fineweb_edu", min_score=2.5).outputs()
     ['fineweb_edu_label', 'fineweb_edu_score', 'fineweb_edu_int_score']
@@ -40,24 +40,24 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         model: Folder with ``config.json`` and ``model.safetensors``, or an id on the Hugging Face hub.
         preset: A published classifier: ``quality``, ``domain``, ``multilingual_domain``, ``content_type`` (all by
             NVIDIA), ``fineweb_edu``, ``fineweb_mixtral_edu``, ``fineweb_nemotron_edu``.
-        text_field: Column with the text.
-        label_field: Column for the label; ``label`` unless the preset has another.
-        score_field: Column for the label's probability or a regression's score; ``score`` unless the preset has
+        text_column: Column with the text.
+        label_column: Column for the label; ``label`` unless the preset has another.
+        score_column: Column for the label's probability or a regression's score; ``score`` unless the preset has
             another.
-        int_field: Column for a regression's score rounded to a whole number from 0 to 5.
-        scores_field: Column for the numbers of all labels, a struct; none unless given.
-        head: What is made of the model's outputs: ``softmax``, ``sigmoid``, ``regression``; what the model's files say
+        int_column: Column for a regression's score rounded to a whole number from 0 to 5.
+        scores_column: Column for the numbers of all labels, a struct; none unless given.
+        head: Function of the model's outputs: ``softmax``, ``sigmoid``, ``regression``; that of the model's files
             unless given.
         threshold: Score from which a regression says ``high_quality``, and below which ``low_quality``.
         keep: Keep only documents with one of these labels.
         min_score: Keep only documents with at least this score.
         save_dropped: Write dropped documents to the run directory.
-        max_length: Most tokens of a document; what preset or model say unless given.
-        max_chars: Most characters of a document to look at; what the preset says unless given.
-        tokens_field: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; 2,048 on a CPU, where larger
-            batches only pad more, and 32,768 elsewhere unless given.
+        max_length: Maximum number of tokens of a document; that of the preset or model unless given.
+        max_chars: Maximum number of characters of a document to look at; that of the preset unless given.
+        tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; 2,048 on a CPU, where
+            larger batches only pad more, and 32,768 elsewhere unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
             always ``float32``.
@@ -67,11 +67,11 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
 
     model: str | None = None
     preset: PresetName | None = None
-    text_field: str = "text"
-    label_field: str | None = None
-    score_field: str | None = None
-    int_field: str | None = None
-    scores_field: str | None = None
+    text_column: str = "text"
+    label_column: str | None = None
+    score_column: str | None = None
+    int_column: str | None = None
+    scores_column: str | None = None
     head: Head = "auto"
     threshold: float | None = None
     keep: list[str] | None = None
@@ -79,7 +79,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     save_dropped: bool = False
     max_length: int | None = None
     max_chars: int | None = None
-    tokens_field: str | None = None
+    tokens_column: str | None = None
     model_batch_size: int = 256
     max_tokens_per_batch: int | None = None
     device: str = "auto"
@@ -101,7 +101,7 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
-        return [self.tokens_field or self.text_field]
+        return [self.tokens_column or self.text_column]
 
     def outputs(self) -> Columns:
         return self._columns().names
@@ -110,17 +110,17 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
         preset = self._preset
         model = self.model or (preset.model if preset else "")
         columns = self._columns()
-        tokens_field = self.tokens_field or f"_{columns.label_field}_tokens"
-        own = {"model": model, "tokens_field": tokens_field, "keep_tokens": self.tokens_field is not None}
+        tokens_column = self.tokens_column or f"_{columns.label_column}_tokens"
+        own = {"model": model, "tokens_column": tokens_column, "keep_tokens": self.tokens_column is not None}
         classify = ClassifyTokens(**{**self.values_for(ClassifyTokens), **own, "columns": columns})
-        if self.tokens_field is not None:
+        if self.tokens_column is not None:
             return [classify]
         tokenize = Tokenize(
             model,
             max_length=self.max_length or (preset.max_length if preset else None),
             max_chars=self.max_chars or (preset.max_chars if preset else None),
-            text_field=self.text_field,
-            tokens_field=tokens_field,
+            text_column=self.text_column,
+            tokens_column=tokens_column,
         )
         return [tokenize.with_(name=f"{type(self).name}.tokenize"), classify]
 
@@ -131,9 +131,9 @@ class Classify(CompositeStage[TableBatch, TableBatch]):
     def _columns(self) -> LabelColumns:
         preset = self._preset
         return LabelColumns(
-            label_field=self.label_field or (preset.label_field if preset else "label"),
-            score_field=self.score_field or (preset.score_field if preset else "score"),
-            int_field=self.int_field or (preset.int_field if preset else None),
-            scores_field=self.scores_field,
+            label_column=self.label_column or (preset.label_column if preset else "label"),
+            score_column=self.score_column or (preset.score_column if preset else "score"),
+            int_column=self.int_column or (preset.int_column if preset else None),
+            scores_column=self.scores_column,
             threshold=self.threshold if self.threshold is not None or preset is None else preset.threshold,
         )

@@ -36,17 +36,17 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
     Args:
         model: Folder with ``config.json`` and ``model.safetensors``, or an id on the Hugging Face hub.
         column: Column to add.
-        text_field: Column with the text.
+        text_column: Column with the text.
         pooling: How token vectors become one: ``mean``, ``cls`` (the first) or ``last``; ``auto`` is what the model's
             folder says, else the mean.
-        normalize: Scale vectors to length one; what the model's folder says unless given.
-        dimensions: Keep only so many of the first numbers, for models trained for that (Matryoshka), before scaling.
-        max_length: Most tokens of a document; what the model's folder says unless given.
-        max_chars: Most characters of a document to look at; no limit but ``max_length`` unless given.
-        tokens_field: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; 2,048 on a CPU, where larger
-            batches only pad more, and 32,768 elsewhere unless given.
+        normalize: Scale vectors to length one; the setting in the model's folder unless given.
+        dimensions: Keep only this number of leading values, for models trained for that (Matryoshka), before scaling.
+        max_length: Maximum number of tokens of a document; the setting in the model's folder unless given.
+        max_chars: Maximum number of characters of a document to look at; no limit but ``max_length`` unless given.
+        tokens_column: Column with token ids that ``text.tokenize`` has added; nothing is tokenised here then.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; 2,048 on a CPU, where
+            larger batches only pad more, and 32,768 elsewhere unless given.
         device: ``auto`` (a GPU where the worker has one), ``cpu``, ``cuda``, ``mps``.
         precision: Arithmetic on CUDA: ``float32``, ``bfloat16``, ``float16`` or the better of the last two; elsewhere
             always ``float32``.
@@ -56,13 +56,13 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
 
     model: str
     column: str = "embedding"
-    text_field: str = "text"
+    text_column: str = "text"
     pooling: Pooling = "auto"
     normalize: bool | None = None
     dimensions: int | None = None
     max_length: int | None = None
     max_chars: int | None = None
-    tokens_field: str | None = None
+    tokens_column: str | None = None
     model_batch_size: int = 256
     max_tokens_per_batch: int | None = None
     device: str = "auto"
@@ -78,22 +78,22 @@ class Embed(CompositeStage[TableBatch, TableBatch]):
         check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
-        return [self.tokens_field or self.text_field]
+        return [self.tokens_column or self.text_column]
 
     def outputs(self) -> Columns:
         return [self.column]
 
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
-        tokens_field = self.tokens_field or f"_{self.column}_tokens"
-        own = {"tokens_field": tokens_field, "keep_tokens": self.tokens_field is not None}
+        tokens_column = self.tokens_column or f"_{self.column}_tokens"
+        own = {"tokens_column": tokens_column, "keep_tokens": self.tokens_column is not None}
         embed = EmbedTokens(**{**self.values_for(EmbedTokens), **own})
-        if self.tokens_field is not None:
+        if self.tokens_column is not None:
             return [embed]
         tokenize = Tokenize(
             self.model,
             max_length=self.max_length,
             max_chars=self.max_chars,
-            text_field=self.text_field,
-            tokens_field=tokens_field,
+            text_column=self.text_column,
+            tokens_column=tokens_column,
         )
         return [tokenize.with_(name=f"{type(self).name}.tokenize"), embed]

@@ -87,7 +87,7 @@ def load_embedding_network(
     dimensions: int | None,
     stage: str,
 ) -> EmbeddingNetwork:
-    """Load a folder of transformers or sentence-transformers; what it says is overruled by what is given here."""
+    """Load a folder of transformers or sentence-transformers; given arguments override its settings."""
     import torch
     from transformers import AutoModel
 

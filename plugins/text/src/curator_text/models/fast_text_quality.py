@@ -1,4 +1,4 @@
-"""Keep documents by the quality that a fastText model sees in them, the doubtful ones by lot."""
+"""Keep documents by the quality score of a fastText model, those of low score at random."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FastTextQuality(Filter):
     rule by which GPT-3 sampled Common Crawl (Brown et al. 2020, appendix A, with alpha 9): good documents nearly always
     stay, and some of the others do, for variety. That is NeMo Curator's ``FastTextQualityFilter``, with its defaults.
     There X depends on the order of documents; here it comes from a hash of the text and the seed, so that the same
-    documents are kept in whatever order and wherever they are processed.
+    documents are kept in any order and on any worker.
 
     >>> FastTextQuality("quality.bin").alpha
     3.0
@@ -40,10 +40,10 @@ class FastTextQuality(Filter):
         label: Label of good documents, with or without ``__label__``.
         alpha: Shape of the distribution: the higher, the fewer doubtful documents stay. None keeps by ``min_score``
             alone.
-        min_score: Drop documents with a lower score, whatever was drawn.
+        min_score: Drop documents with a lower score in any case.
         seed: Another seed draws other numbers.
-        max_chars: Most characters of a document to look at; all unless given.
-        text_field: Column with the text.
+        max_chars: Maximum number of characters of a document to look at; all unless given.
+        text_column: Column with the text.
     """
 
     model: str
@@ -52,7 +52,7 @@ class FastTextQuality(Filter):
     min_score: float | None = None
     seed: int = 42
     max_chars: int | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.fast_text_quality"
     thread_safe: ClassVar[bool] = False  # fastText does not promise it
@@ -76,7 +76,7 @@ class FastTextQuality(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         labels, scores = self._model.best(texts, max_chars=self.max_chars)
         wanted = self.label.removeprefix(LABEL_PREFIX)
         is_wanted = np.array([label is not None and label.removeprefix(LABEL_PREFIX) == wanted for label in labels])

@@ -18,27 +18,27 @@ class KeepLabels(Filter):
     """Keep rows with some labels, and with a score that is high enough.
 
     Args:
-        label_field: Column with the label.
-        score_field: Column with the score.
+        label_column: Column with the label.
+        score_column: Column with the score.
         keep: Labels to keep; all unless given.
-        min_score: Lowest score to keep; any unless given.
+        min_score: Minimum score to keep; any unless given.
     """
 
-    label_field: str = "label"
-    score_field: str = "score"
+    label_column: str = "label"
+    score_column: str = "score"
     keep: list[str] | None = None
     min_score: float | None = None
 
     name = "text.classify"
 
     def inputs(self) -> Columns:
-        return [self.label_field, self.score_field]
+        return [self.label_column, self.score_column]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        score = batch.series(self.score_field)
+        score = batch.series(self.score_column)
         reasons = {}
         if self.keep is not None:
-            reasons["other_label"] = ~batch.text(self.label_field).is_in(self.keep)
+            reasons["other_label"] = ~batch.text(self.label_column).is_in(self.keep)
         if self.min_score is not None:
             reasons["low_score"] = score < self.min_score
         return Verdict(score, reasons)

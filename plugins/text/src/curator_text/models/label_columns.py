@@ -1,4 +1,4 @@
-"""What a classifier says, as columns: label, score, rounded score, the scores of all labels."""
+"""The columns of a classifier: label, score, rounded score, the scores of all labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelColumns"]
 
-_LOWEST, _HIGHEST = 0, 5  # the range of the educational scores that are rounded
+_MIN_ROUNDED, _MAX_ROUNDED = 0, 5  # the range of the educational scores that are rounded
 _ABOVE, _BELOW = "high_quality", "low_quality"
 
 
@@ -22,24 +22,24 @@ class LabelColumns:
     """Names of the columns, and how labels come about.
 
     Args:
-        label_field: Column for the label; none for a regression without a threshold.
-        score_field: Column for the label's probability, or a regression's score.
-        int_field: Column for a regression's score, rounded to a whole number from 0 to 5.
-        scores_field: Column for the numbers of all labels.
+        label_column: Column for the label; none for a regression without a threshold.
+        score_column: Column for the label's probability, or a regression's score.
+        int_column: Column for a regression's score, rounded to a whole number from 0 to 5.
+        scores_column: Column for the numbers of all labels.
         threshold: Score from which a regression's label is ``high_quality``, and below which ``low_quality``.
     """
 
-    label_field: str = "label"
-    score_field: str = "score"
-    int_field: str | None = None
-    scores_field: str | None = None
+    label_column: str = "label"
+    score_column: str = "score"
+    int_column: str | None = None
+    scores_column: str | None = None
     threshold: float | None = None
 
     @property
     def names(self) -> list[str]:
-        """All columns, in order; ``label_field`` also where a regression leaves it null."""
-        optional = (self.int_field, self.scores_field)
-        return [self.label_field, self.score_field, *(each for each in optional if each is not None)]
+        """All columns, in order; ``label_column`` also where a regression leaves it null."""
+        optional = (self.int_column, self.scores_column)
+        return [self.label_column, self.score_column, *(each for each in optional if each is not None)]
 
     def of(
         self, numbers: np.ndarray, labels: tuple[str, ...], *, is_regression: bool
@@ -47,14 +47,14 @@ class LabelColumns:
         """Yield the columns for some rows."""
         best = numbers.argmax(axis=1)
         top = numbers[np.arange(len(numbers)), best]
-        yield self.label_field, self._labels(best, top, labels, is_regression=is_regression)
-        yield self.score_field, pa.array(top, pa.float32())
-        if self.int_field is not None:
-            rounded = np.clip(np.rint(top), _LOWEST, _HIGHEST).astype(np.int32)
-            yield self.int_field, pa.array(rounded, pa.int32())
-        if self.scores_field is not None:
+        yield self.label_column, self._labels(best, top, labels, is_regression=is_regression)
+        yield self.score_column, pa.array(top, pa.float32())
+        if self.int_column is not None:
+            rounded = np.clip(np.rint(top), _MIN_ROUNDED, _MAX_ROUNDED).astype(np.int32)
+            yield self.int_column, pa.array(rounded, pa.int32())
+        if self.scores_column is not None:
             fields = [pa.array(np.ascontiguousarray(numbers[:, index]), pa.float32()) for index in range(len(labels))]
-            yield self.scores_field, pa.StructArray.from_arrays(fields, list(labels))
+            yield self.scores_column, pa.StructArray.from_arrays(fields, list(labels))
 
     def _labels(self, best: np.ndarray, top: np.ndarray, labels: tuple[str, ...], *, is_regression: bool) -> pa.Array:
         names: tuple[str, ...] = labels

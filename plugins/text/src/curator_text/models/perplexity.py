@@ -30,12 +30,12 @@ class Perplexity(Filter):
 
     Args:
         model: An ARPA or KenLM binary file on disk.
-        min_perplexity: Lowest perplexity to keep a document; no limit unless given.
-        max_perplexity: Highest perplexity to keep a document; no limit unless given.
+        min_perplexity: Minimum perplexity to keep a document; no limit unless given.
+        max_perplexity: Maximum perplexity to keep a document; no limit unless given.
         tokenizer: Tokenizer whose pieces the model knows: a ``tokenizer.json``, a folder with one, or an id on the
             hub. Words between spaces unless given.
         lowercase: Score the text in lower case.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     model: str
@@ -43,7 +43,7 @@ class Perplexity(Filter):
     max_perplexity: float | None = None
     tokenizer: str | None = None
     lowercase: bool = False
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.perplexity"
 
@@ -73,7 +73,7 @@ class Perplexity(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         if self.lowercase:
             texts = texts.str.to_lowercase()
         found = [None if text is None else self._perplexity(text) for text in texts.to_list()]

@@ -1,4 +1,4 @@
-"""What a folder of sentence-transformers says about how to make one vector of a text."""
+"""The settings in a folder of sentence-transformers for making one vector of a text."""
 
 from __future__ import annotations
 

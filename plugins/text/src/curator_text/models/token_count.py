@@ -22,24 +22,24 @@ class TokenCount(Filter):
     """Keep documents of ``min_tokens`` to ``max_tokens`` tokens, special tokens included.
 
     Counts and defaults are those of NeMo Curator's ``TokenCountFilter``. To keep the numbers in a column, use
-    ``text.count_tokens``.
+    ``text.add_token_count``.
 
     >>> TokenCount("gpt2", min_tokens=10).inputs()
     ['text']
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        min_tokens: Fewest tokens to keep a document.
-        max_tokens: Most tokens to keep a document; no limit unless given.
+        min_tokens: Minimum number of tokens to keep a document.
+        max_tokens: Maximum number of tokens to keep a document; no limit unless given.
         add_special_tokens: Also count the tokens that the tokenizer puts around a text.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     tokenizer: str
     min_tokens: int = 0
     max_tokens: int | None = None
     add_special_tokens: bool = True
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.token_count"
 
@@ -61,7 +61,7 @@ class TokenCount(Filter):
         self.__dict__.pop("_tokenizer", None)
 
     def judge(self, batch: TableBatch) -> Verdict:
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         counts = count_tokens(self._tokenizer, texts, add_special_tokens=self.add_special_tokens)
         limits = self.min_tokens, self.max_tokens
         return Verdict.between(counts, *limits, below="too_few_tokens", above="too_many_tokens")

@@ -45,8 +45,8 @@ class TokenEncoder:
 
     Args:
         tokenizer: The tokenizer; its own truncation is switched off.
-        max_length: Most tokens of a text.
-        max_chars: Most characters of a text; None for no limit but that of the tokens.
+        max_length: Maximum number of tokens of a text.
+        max_chars: Maximum number of characters of a text; None for no limit but that of the tokens.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, max_length: int, max_chars: int | None = None) -> None:
@@ -126,13 +126,13 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
-def _parts(texts: Sequence[tuple[int, str]], longest: int | None) -> Iterator[list[tuple[int, str]]]:
+def _parts(texts: Sequence[tuple[int, str]], max_chars: int | None) -> Iterator[list[tuple[int, str]]]:
     """Yield texts in parts of a bounded number of characters."""
     part: list[tuple[int, str]] = []
     chars = 0
     for item in texts:
         part.append(item)
-        chars += len(item[1]) if longest is None else min(len(item[1]), longest)
+        chars += len(item[1]) if max_chars is None else min(len(item[1]), max_chars)
         if chars >= _CALL_CHARS:
             yield part
             part, chars = [], 0

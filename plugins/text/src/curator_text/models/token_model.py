@@ -35,7 +35,7 @@ class ClassifyTokens(ModelStage):
 
     Args:
         model: A folder, or an id on the hub.
-        tokens_field: Column with the token ids.
+        tokens_column: Column with the token ids.
         columns: Columns to add.
         head: What is made of the model's logits.
         keep: Labels to keep; all unless given.
@@ -51,7 +51,7 @@ class ClassifyTokens(ModelStage):
     """
 
     model: str
-    tokens_field: str
+    tokens_column: str
     columns: LabelColumns = field(default_factory=LabelColumns)
     head: Head = "auto"
     keep: list[str] | None = None
@@ -71,13 +71,13 @@ class ClassifyTokens(ModelStage):
         check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
-        return [self.tokens_field]
+        return [self.tokens_column]
 
     def outputs(self) -> Columns:
         return self.columns.names
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        return super().columns_after(columns if self.keep_tokens else columns - {self.tokens_field})
+        return super().columns_after(columns if self.keep_tokens else columns - {self.tokens_column})
 
     def weights(self) -> str:
         return self.model
@@ -114,8 +114,8 @@ class ClassifyTokens(ModelStage):
         if self.keep is None and self.min_score is None:
             return left
         limits = KeepLabels(
-            self.columns.label_field,
-            self.columns.score_field,
+            self.columns.label_column,
+            self.columns.score_column,
             keep=self.keep,
             min_score=self.min_score,
             save_dropped=self.save_dropped,
@@ -129,14 +129,15 @@ class EmbedTokens(ModelStage):
 
     Args:
         model: A folder, or an id on the hub.
-        tokens_field: Column with the token ids.
+        tokens_column: Column with the token ids.
         column: Column to add.
         pooling: How token vectors are joined.
         normalize: Whether vectors get length one.
         dimensions: How many of the first numbers are kept.
         keep_tokens: Whether the token ids stay in the table.
-        model_batch_size: Most rows in one call of the model.
-        max_tokens_per_batch: Most tokens, padding included, in one call of the model; chosen by device unless given.
+        model_batch_size: Maximum number of rows per call of the model.
+        max_tokens_per_batch: Maximum number of tokens, padding included, per call of the model; chosen by device unless
+            given.
         device: ``auto``, or a device of torch.
         precision: Arithmetic on CUDA.
         allow_pickle: Load weights that are pickles.
@@ -144,7 +145,7 @@ class EmbedTokens(ModelStage):
     """
 
     model: str
-    tokens_field: str
+    tokens_column: str
     column: str = "embedding"
     pooling: Pooling = "auto"
     normalize: bool | None = None
@@ -163,13 +164,13 @@ class EmbedTokens(ModelStage):
         check_batches(self.name, self.model_batch_size, self.max_tokens_per_batch)
 
     def inputs(self) -> Columns:
-        return [self.tokens_field]
+        return [self.tokens_column]
 
     def outputs(self) -> Columns:
         return [self.column]
 
     def columns_after(self, columns: frozenset[str]) -> frozenset[str]:
-        return super().columns_after(columns if self.keep_tokens else columns - {self.tokens_field})
+        return super().columns_after(columns if self.keep_tokens else columns - {self.tokens_column})
 
     def weights(self) -> str:
         return self.model
@@ -205,13 +206,13 @@ class EmbedTokens(ModelStage):
 
 def _token_rows(stage: ClassifyTokens | EmbedTokens, batch: TableBatch) -> Iterator[np.ndarray | None]:
     """Yield the token ids of each row; None where there are none."""
-    batch.check_column(stage.tokens_field)
-    column = batch.data.column(stage.tokens_field)
+    batch.check_column(stage.tokens_column)
+    column = batch.data.column(stage.tokens_column)
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
     if not is_list or not pa.types.is_integer(kind.value_type):
         raise StageError(
-            f"{stage.name}: column {stage.tokens_field!r} holds {kind}, not lists of token ids",
+            f"{stage.name}: column {stage.tokens_column!r} holds {kind}, not lists of token ids",
             fix="name the column that text.tokenize has added",
         )
     for chunk in column.chunks:
@@ -237,7 +238,7 @@ def _numbers(network: ClassifierNetwork | EmbeddingNetwork, rows: Sequence[np.nd
 
 
 def _without_tokens(stage: ClassifyTokens | EmbedTokens, batch: TableBatch) -> TableBatch:
-    return batch if stage.keep_tokens else batch.with_data(batch.data.drop_columns([stage.tokens_field]))
+    return batch if stage.keep_tokens else batch.with_data(batch.data.drop_columns([stage.tokens_column]))
 
 
 def check_batches(stage: str, rows: int, tokens: int | None) -> None:

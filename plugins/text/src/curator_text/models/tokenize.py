@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from curator_core.sdk import ConfigError, ProcessingStage, TableBatch, check_model_name, find_model_folder
 from curator_text.models.token_encoder import TokenEncoder
-from curator_text.models.tokenizer_loading import load_tokenizer, longest_input
+from curator_text.models.tokenizer_loading import load_tokenizer, max_input_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,27 +19,28 @@ __all__ = ["Tokenize"]
 
 @dataclass
 class Tokenize(ProcessingStage[TableBatch, TableBatch]):
-    """Add a list of token ids per document, cut to what a model takes, with the model's special tokens around them.
+    """Add a list of token ids per document, cut to the input length of a model, with its special tokens.
 
     The lists are Arrow lists of 32-bit integers; the length of a list is its attention mask. Runs on CPUs, apart from
     the model, so that a GPU never waits for text to be split. A null text gets a null.
 
-    >>> [field for field in Tokenize("bert-base-uncased", tokens_field="ids").outputs()]
+    >>> [field for field in Tokenize("bert-base-uncased", tokens_column="ids").outputs()]
     ['ids']
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        max_length: Most tokens of a document, special tokens included; what the model's files say unless given.
-        max_chars: Most characters of a document to look at; no limit but ``max_length`` unless given.
-        text_field: Column with the text.
-        tokens_field: Column to add.
+        max_length: Maximum number of tokens of a document, special tokens included; what the model's files say unless
+            given.
+        max_chars: Maximum number of characters of a document to look at; no limit but ``max_length`` unless given.
+        text_column: Column with the text.
+        tokens_column: Column to add.
     """
 
     tokenizer: str
     max_length: int | None = None
     max_chars: int | None = None
-    text_field: str = "text"
-    tokens_field: str = "tokens"
+    text_column: str = "text"
+    tokens_column: str = "tokens"
 
     name = "text.tokenize"
     thread_safe: ClassVar[bool] = True
@@ -52,10 +53,10 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
                 raise ConfigError(f"{self.name}: {parameter} must be at least 1, got {value}")
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
-        return [self.tokens_field]
+        return [self.tokens_column]
 
     def preflight(self) -> Sequence[str] | None:
         check_model_name(self.name, self.tokenizer, what="tokenizer")
@@ -66,7 +67,7 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         folder = find_model_folder(self.tokenizer, stage=self.name, weights=False)
-        max_length = self.max_length or longest_input(folder)
+        max_length = self.max_length or max_input_length(folder)
         tokenizer = load_tokenizer(self.tokenizer, stage=self.name)
         self._encoder = TokenEncoder(tokenizer, max_length=max_length, max_chars=self.max_chars)
 
@@ -74,4 +75,4 @@ class Tokenize(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_encoder", None)
 
     def process(self, task: TableBatch) -> TableBatch:
-        return task.with_column(self.tokens_field, self._encoder.encode(task.text(self.text_field)))
+        return task.with_column(self.tokens_column, self._encoder.encode(task.text(self.text_column)))

@@ -1,4 +1,4 @@
-"""Drop documents that a tokenizer takes to pieces."""
+"""Drop documents with few characters per token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TokenizerFertility"]
 
-_NO_TOKENS = -1.0  # what NeMo Curator gives a document without tokens
+_NO_TOKENS = -1.0  # the score of NeMo Curator for a document without tokens
 
 
 @dataclass
@@ -33,13 +33,13 @@ class TokenizerFertility(Filter):
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
-        min_char_to_token_ratio: Lowest ratio to keep a document.
-        text_field: Column with the text.
+        min_char_to_token_ratio: Minimum ratio to keep a document.
+        text_column: Column with the text.
     """
 
     tokenizer: str
     min_char_to_token_ratio: float = 2.5
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.tokenizer_fertility"
 
@@ -60,7 +60,7 @@ class TokenizerFertility(Filter):
     def judge(self, batch: TableBatch) -> Verdict:
         import polars as pl
 
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         tokens = count_tokens(self._tokenizer, texts)
         ratio = texts.str.len_chars() / tokens
         ratio = pl.select(pl.when(tokens == 0).then(_NO_TOKENS).otherwise(ratio)).to_series()

@@ -11,7 +11,7 @@ from curator_core.sdk import StageError, find_model_folder
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["load_tokenizer", "longest_input", "read_json"]
+__all__ = ["load_tokenizer", "max_input_length", "read_json"]
 
 _NO_LIMIT = 10**6  # transformers writes 10**30 where a tokenizer has no limit
 
@@ -44,7 +44,7 @@ def load_tokenizer(name: str, *, stage: str) -> Tokenizer:
     return tokenizer
 
 
-def longest_input(folder: Path, *, default: int = 512) -> int:
+def max_input_length(folder: Path, *, default: int = 512) -> int:
     """Return how many tokens a model takes, as the files of its folder say."""
     found = (
         read_json(folder / "sentence_bert_config.json").get("max_seq_length"),

@@ -14,7 +14,7 @@ __all__ = ["FasttextLabel"]
 
 @dataclass
 class FasttextLabel(TextModifier):
-    r"""Put a label in front of each document and the document on one line, as fastText's training wants it.
+    r"""Put a label in front of each document and the document on one line, as fastText's training expects it.
 
     This is NeMo Curator's ``FastTextLabelModifier``: newlines and ``__label__`` inside the text become spaces.
 
@@ -25,7 +25,7 @@ class FasttextLabel(TextModifier):
 
     Args:
         label: The label, with its ``__label__``.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     label: str

@@ -44,7 +44,7 @@ class FixUnicode(TextModifier):
         remove_terminal_escapes: Remove ANSI escape sequences, such as colours.
         remove_control_chars: Remove control characters without effect, and byte order marks.
         normalization: Unicode normalisation form to apply; None for none.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     unescape_html: Literal["auto"] | bool = "auto"

@@ -20,7 +20,7 @@ UNIT_SEPARATOR = "\x1f"
 CONTROLS = f"{SILENT_CONTROLS}|{UNIT_SEPARATOR}"
 
 LINE_ENDS = r"\r\n|[\r\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
-"""What ``str.splitlines`` takes for the end of a line, apart from the newline itself."""
+"""Line ends of ``str.splitlines``, apart from the newline itself."""
 
 NOT_SURELY_NFC = (
     r"[\p{M}\p{Cn}"  # combining marks; and what later versions of Unicode may assign
@@ -35,7 +35,7 @@ NOT_SURELY_NFC = (
 
 @dataclass
 class Normalize(TextModifier):
-    r"""Bring text into one form, without touching what it says; applying it twice changes nothing.
+    r"""Normalise text without changing its meaning; applying it twice changes nothing.
 
     The words (``str.split()``) stay the same, except that control characters inside them vanish and letters are
     composed. Nulls stay null.
@@ -52,7 +52,7 @@ class Normalize(TextModifier):
         spaces: Turn runs of spaces and tabs into one space; a single tab stays.
         trailing_space: Remove spaces and tabs at the end of lines, and newlines at the end of the document.
         blank_lines: Turn three or more newlines in a row into two.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     control_characters: bool = True
@@ -65,7 +65,7 @@ class Normalize(TextModifier):
     name = "text.normalize"
 
     def rewrite(self, texts: pl.Series) -> pl.Series:
-        # Each step leaves nothing for the ones before it to do, which is what makes the whole idempotent.
+        # No step creates work for the ones before it, so the whole is idempotent.
         if self.control_characters and self.nfc:
             texts = rewrite_matching(
                 texts, f"{CONTROLS}|{NOT_SURELY_NFC}", lambda rows: _compose(_remove_controls(rows))
@@ -108,7 +108,7 @@ class NormalizeNewlines(TextModifier):
     Args:
         max_newlines: Longest run to leave.
         unify: First turn every kind of line end (CR LF, CR, form feed, U+2028, …) into a newline.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     max_newlines: int = 2
@@ -138,7 +138,7 @@ _ZERO_WIDTH = r"[\x{200b}\x{2060}\x{feff}]"
 
 @dataclass
 class NormalizeWhitespace(TextModifier):
-    r"""Turn every run of spaces, of whatever kind, into one space; applying it twice changes nothing.
+    r"""Turn every run of spaces of any kind into one space; applying it twice changes nothing.
 
     Tabs, no-break and ideographic spaces are spaces. Spaces beside a line end and at either end of the document go.
     The words (``str.split()``) stay the same, unless ``zero_width`` joins some.
@@ -154,7 +154,7 @@ class NormalizeWhitespace(TextModifier):
         newlines: ``keep`` line ends as they are, or turn them into a ``space`` like other whitespace.
         strip: Remove whitespace at both ends of the document.
         zero_width: Remove zero width spaces, word joiners and byte order marks.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     newlines: Literal["keep", "space"] = "keep"

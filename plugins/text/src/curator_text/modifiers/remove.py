@@ -1,4 +1,4 @@
-"""Remove what is not content: marks, addresses, lines, boilerplate."""
+"""Remove marks, addresses, lines and boilerplate."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 URL = r"(?i:(?:https?|s?ftps?)://|www\.)[^\s\x1c-\x1f]+"
-"""What begins like an address, up to the next whitespace, as NeMo Curator's ``UrlRemover`` sees it; of FTP, too."""
+"""An address up to the next whitespace, as of NeMo Curator's ``UrlRemover``, and of FTP, too."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class RemoveUrls(TextModifier):
 
     Args:
         replacement: Text to put in place of each address.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     replacement: str = ""
@@ -80,7 +80,7 @@ class RemoveQuotation(TextModifier):
     ['All of it.', 'One," he said. "Two.', '"First."\n"Second."']
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     name = "text.remove_quotation"
@@ -129,10 +129,10 @@ class RemoveMarkdown(TextModifier):
     ['# A bold start: https://example.org, myownname']
 
     Args:
-        links: What to keep of ``[text](url)``: the ``text``, the ``url``, or ``both``.
+        links: The part to keep of ``[text](url)``: the ``text``, the ``url``, or ``both``.
         code: Remove the fences and backticks around code; the code stays.
         nemo: Remove ``**``, ``*``, ``_`` and links just as NeMo Curator does, and nothing else.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     links: Literal["text", "url", "both"] = "text"
@@ -174,7 +174,7 @@ class RemoveLines(TextModifier):
             document, from 0), e.g. ``length(line) < 5``.
         strip: Compare lines without the whitespace at their ends.
         ignore_case: Take upper and lower case as equal, in lines and patterns.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -278,7 +278,7 @@ class RemoveBoilerplate(TextModifier):
         remove_if_at_top_or_bottom: Remove only such paragraphs; else a document with any boilerplate becomes empty.
         phrases: Phrases to look for, in lower case.
         lorem_ipsum: Empty documents that hold the filler text "lorem ipsum".
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     remove_if_at_top_or_bottom: bool = True

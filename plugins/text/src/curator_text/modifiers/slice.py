@@ -14,7 +14,7 @@ __all__ = ["Slice"]
 
 @dataclass
 class Slice(TextModifier):
-    """Keep what stands between ``left`` and ``right``; a document without them becomes empty.
+    """Keep the text between ``left`` and ``right``; a document without them becomes empty.
 
     This is NeMo Curator's ``Slicer``. Positions are those of Python's ``text[left:right]``: characters (code points),
     from the end where negative.
@@ -32,8 +32,8 @@ class Slice(TextModifier):
         right: Where to end: a position, or a string, of which the last occurrence counts; None is the end.
         include_left: Keep the string ``left`` itself.
         include_right: Keep the string ``right`` itself.
-        strip: Remove whitespace at both ends of what is kept.
-        text_field: Column with the text.
+        strip: Remove whitespace at both ends of the kept text.
+        text_column: Column with the text.
     """
 
     left: int | str | None = 0

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 WHITESPACE = "".join(chr(point) for point in range(min(sys.maxunicode, 0x3001)) if chr(point).isspace())
-"""What ``str.strip`` strips. Regular expressions and polars leave the separators U+001C to U+001F out."""
+"""Characters that ``str.strip`` removes. Regular expressions and polars leave the separators U+001C to U+001F out."""
 
 
 @dataclass
@@ -45,10 +45,10 @@ class TextModifier(ProcessingStage[TableBatch, TableBatch]):
     ['HELLO', None]
 
     Args:
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
 
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
@@ -58,11 +58,11 @@ class TextModifier(ProcessingStage[TableBatch, TableBatch]):
         """Return the new texts: one per row, null where the old one is null."""
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def process(self, task: TableBatch) -> TableBatch:
         """Replace the text column; the others are shared."""
-        return with_text(task, self.text_field, self.rewrite(task.text(self.text_field)))
+        return with_text(task, self.text_column, self.rewrite(task.text(self.text_column)))
 
 
 def with_text(batch: TableBatch, name: str, texts: pl.Series) -> TableBatch:
@@ -114,7 +114,7 @@ def rewrite_lines(texts: pl.Series, pattern: str, rewrite: Callable[[pl.DataFram
 
     Args:
         texts: A column without nulls.
-        pattern: What to search lines for.
+        pattern: Pattern to find in lines.
         rewrite: Gets a frame with ``row`` and ``line`` (with its newline) of all lines and a mask of those that match;
             returns the new text of those.
     """
@@ -134,7 +134,7 @@ def keep_pieces(texts: pl.Series, separator: str, choose: Callable[[pl.DataFrame
 
     Args:
         texts: A column without nulls.
-        separator: What stands between pieces (lines, paragraphs).
+        separator: Text between pieces (lines, paragraphs).
         choose: Marks the pieces to keep, given a frame with ``row`` and ``piece``, in order.
     """
     rows = pl.int_range(len(texts), eager=True, dtype=pl.UInt32).alias("row")

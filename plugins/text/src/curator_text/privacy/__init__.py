@@ -1,1 +1,1 @@
-"""Take out of documents what must not be learned: personal data, secrets, benchmark questions."""
+"""Remove personal data, secrets and benchmark questions from documents."""

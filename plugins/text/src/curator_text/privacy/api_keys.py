@@ -40,7 +40,7 @@ PRIVATE_KEY_SCREEN = "-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY"
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----(?:(?!-----BEGIN).){0,20000}?-----END \1-----", re.DOTALL
 )
-_LEAST_AFTER = 10  # characters behind the eyJ of a web token
+_MIN_AFTER = 10  # characters behind the eyJ of a web token
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -84,7 +84,7 @@ def _key_matches(text: str) -> Iterator[re.Match[str]]:
         if token is not None and token.start() < position:
             token = None
         while head is not None and token is None:
-            begin = text.find("eyJ", max(head.start(), position), head.end() - _LEAST_AFTER)
+            begin = text.find("eyJ", max(head.start(), position), head.end() - _MIN_AFTER)
             if begin >= 0:
                 token = _WEB_TOKEN.match(text, begin)
             else:

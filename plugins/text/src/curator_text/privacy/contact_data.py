@@ -17,7 +17,7 @@ _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
     r"\U00020000-\U0003ffff"
 )
-"""Letters of scripts that put no space between words: there, what stands before an address is not part of it."""
+"""Letters of scripts without spaces between words: there, letters before an address are not part of it."""
 _LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f])"
 _LOCAL = re.compile(rf"(?:{_LETTER}|[._%+\-]){{1,64}}\Z")
 _DOMAIN = re.compile(
@@ -154,7 +154,7 @@ def _is_announced(text: str, begin: int) -> bool:
 
 
 def _is_inside_a_word(text: str, begin: int, end: int) -> bool:
-    """Tell whether the run goes on as a product number, a version, an amount or a hash."""
+    """Tell whether the run continues as a product number, a version, an amount or a hash."""
     before, after = text[begin - 1 : begin], text[end : end + 1]
     if before and (before.isalnum() or before in "_#$€£=&%@~\\^<"):
         return True

@@ -38,17 +38,17 @@ class CountContamination(FileWriter):
     Args:
         path: Folder for the counts; created where missing.
         references: The benchmark sets, as for ``text.decontaminate``.
-        fields: Columns to compare with; all that hold text, where None.
+        reference_columns: Columns of the references to compare with; all that hold text, where None.
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     references: str | list[str] | dict[str, str | list[str]] = field(kw_only=True)
-    fields: list[str] | None = field(default=None, kw_only=True)
+    reference_columns: list[str] | None = field(default=None, kw_only=True)
     ngrams: int = field(default=13, kw_only=True)
     min_words: int = field(default=8, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
 
     name = "text.count_contamination"
     extension = ".parquet"
@@ -77,12 +77,12 @@ class CountContamination(FileWriter):
         super().teardown()
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def process(self, task: TableBatch) -> FileGroupTask | None:
         """Write the counts of one batch."""
         index = self._index
-        found = index.matches(task.text(self.text_field))
+        found = index.matches(task.text(self.text_column))
         pairs = pl.DataFrame({"row": found.row, "slot": found.slot}).unique()  # twice in a document counts once
         counts = pairs.group_by("slot").len("documents").sort("slot")
         grams = index.keys[counts["slot"].to_numpy()]
@@ -97,5 +97,9 @@ class CountContamination(FileWriter):
     @cached_property
     def _index(self) -> GramIndex:
         return build_index(
-            self.references, ngrams=self.ngrams, min_words=self.min_words, fields=self.fields, stage=self.name
+            self.references,
+            ngrams=self.ngrams,
+            min_words=self.min_words,
+            columns=self.reference_columns,
+            stage=self.name,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curator_core.sdk import Filter, Verdict
-from curator_text.checks import check_positive, check_share
+from curator_text.checks import check_fraction, check_positive
 from curator_text.privacy.reference_index import build_index, check_ngrams, compile_grams
 from curator_text.privacy.reference_texts import list_references
 
@@ -41,26 +41,26 @@ class Decontaminate(Filter):
     Args:
         references: Files, folders, globs or URLs of benchmark sets (JSONL, Parquet, CSV, Arrow, or text with one entry
             on a line), or for each benchmark's name its files. Unless named, a benchmark is called as its file.
-        fields: Columns to compare with; all that hold text or lists of text, where None.
+        reference_columns: Columns of the references to compare with; all that hold text or lists of text, where None.
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
         min_matches: How many n-grams have to match to drop a document.
-        min_share: Smallest share of a document's n-grams that has to match to drop it.
-        counts: Folder that ``text.count_contamination`` has written for the whole corpus. What matches more than
-            ``max_matches`` documents is a common phrase and no longer counts.
+        min_fraction: Smallest fraction of a document's n-grams that has to match to drop it.
+        counts: Folder that ``text.count_contamination`` has written for the whole corpus. N-grams in more than
+            ``max_matches`` documents are common phrases and do not count.
         max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     references: str | list[str] | dict[str, str | list[str]]
-    fields: list[str] | None = None
+    reference_columns: list[str] | None = None
     ngrams: int = 13
     min_words: int = 8
     min_matches: int = 1
-    min_share: float = 0.0
+    min_fraction: float = 0.0
     counts: str | None = None
     max_matches: int = 10
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.decontaminate"
     setup_on_node = compile_grams
@@ -68,7 +68,7 @@ class Decontaminate(Filter):
     def __post_init__(self) -> None:
         check_ngrams(self.name, ngrams=self.ngrams, min_words=self.min_words)
         check_positive(self.name, min_matches=self.min_matches)
-        check_share(self.name, min_share=self.min_share)
+        check_fraction(self.name, min_fraction=self.min_fraction)
 
     def preflight(self) -> None:
         """Find the benchmark files, so that a missing one ends the run before it starts."""
@@ -84,10 +84,10 @@ class Decontaminate(Filter):
 
     def judge(self, batch: TableBatch) -> Verdict:
         index = self._index
-        texts = batch.text(self.text_field)
+        texts = batch.text(self.text_column)
         found = index.judge(texts)
         grams = (found["words"] - self.ngrams + 1).clip(1)
-        is_dropped = (found["matches"] >= self.min_matches) & (found["matches"] / grams >= self.min_share)
+        is_dropped = (found["matches"] >= self.min_matches) & (found["matches"] / grams >= self.min_fraction)
         reasons = {
             f"contaminated: {index.names[owner]}": is_dropped & (found["owner"] == owner)
             for owner in found["owner"].unique().sort().to_list()
@@ -101,7 +101,7 @@ class Decontaminate(Filter):
             self.references,
             ngrams=self.ngrams,
             min_words=self.min_words,
-            fields=self.fields,
+            columns=self.reference_columns,
             counts=self.counts,
             max_matches=self.max_matches,
             stage=self.name,

@@ -26,7 +26,7 @@ _NOT_AN_ADDRESS = re.compile(
     r"(?i:\bv|\bver|versions?|releases?|rev|section|sect|chapter|clause|article|figure|fig|table|firmware|build|update|"
     r"upgrade|patch|driver|rfc|edition|bundle|sdk|\u00a7|oid|>=?|<=?|={1,2}|~)[ .:=v(]{0,3}\Z"
 )
-"""What stands before version and section numbers, which have four parts as often as addresses do."""
+"""Words before version and section numbers, which have four parts as often as addresses do."""
 _ADDRESS_CUE = re.compile(
     r"(?i:\bip|\baddr|address(?:es)?|host|server|dns|ping|://|@|\bfrom|gateway|proxy)[ :=(\[v46]{0,6}\Z"
 )

@@ -37,7 +37,7 @@ _FINDERS: dict[PiiKind, _Finder] = {
     "phone": (contact_data.PHONE_SCREEN, contact_data.find_phones),
 }
 """For each kind, a search that finds the lines that can hold one, and a function that finds where it is. In this
-order: of finds that overlap, the kind that can be told with more certainty counts."""
+order: of overlapping finds, the kind that is recognised with more certainty counts."""
 
 _DEFAULT_KINDS: tuple[PiiKind, ...] = ("api_key", "login", "email", "iban", "credit_card", "ip_address", "phone")
 
@@ -46,9 +46,9 @@ _DEFAULT_KINDS: tuple[PiiKind, ...] = ("api_key", "login", "email", "iban", "cre
 class RedactPii(ProcessingStage[TableBatch, TableBatch]):
     """Replace e-mail and IP addresses, telephone, card and account numbers, API keys and logins of web addresses.
 
-    What has a checksum is checked (IBAN, credit cards), what has a known form must have it, and what only looks like
-    digits must be announced ("Tel."), so that versions, ISBNs, dates and hashes stay. Everything else in a document
-    stays byte for byte. Names and postal addresses are not looked for: that takes a model.
+    Checksums are verified (IBAN, credit cards), known formats are required, and plain digits need a word such as "Tel."
+    before them, so that versions, ISBNs, dates and hashes stay. Everything else in a document stays byte for byte.
+    Names and postal addresses are not detected: that takes a model.
 
     A search over the whole column finds the few lines that can hold a kind; only those are looked at in Python.
 
@@ -60,13 +60,13 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
     'Mail user-f30e4604fab063e9 or call +49 30 901820.'
 
     Args:
-        kinds: What to replace. ``us_ssn`` is not among the defaults: other numbers have its form.
-        replacement: What to put in place: text in which ``{kind}`` stands for the kind and ``{hash}`` for 16 digits
+        kinds: Kinds to replace. ``us_ssn`` is not among the defaults: other numbers have its form.
+        replacement: Text to insert, in which ``{kind}`` stands for the kind and ``{hash}`` for 16 digits
             that are the same wherever the same words are replaced; or such a text for each kind.
         public_ips_only: Leave private, loopback, documentation and other special addresses.
-        secret: Key of the hash. Without one, anybody can find out by trial which number a hash stands for.
+        secret: Key of the hash. Without one, the hashed value can be found by trying all values.
         count_column: Column for the number of replacements; None for none.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     kinds: list[PiiKind] = field(default_factory=lambda: list(_DEFAULT_KINDS))
@@ -74,7 +74,7 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
     public_ips_only: bool = True
     secret: str = ""
     count_column: str | None = None
-    text_field: str = "text"
+    text_column: str = "text"
 
     name = "text.redact_pii"
     thread_safe: ClassVar[bool] = True
@@ -96,13 +96,13 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
             ) from error
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
         return [] if self.count_column is None else [self.count_column]
 
     def process(self, task: TableBatch) -> TableBatch:
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         counts = [0] * len(texts)
         changed = self._without_private_keys(texts, counts) if "api_key" in self.kinds else texts
         finders = self._finders()
@@ -118,14 +118,14 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
             return rewrite_lines(rows, screen, redact_lines)
 
         changed = rewrite_rows(changed, affected, redact)
-        out = task if changed is texts else with_text(task, self.text_field, changed)
+        out = task if changed is texts else with_text(task, self.text_column, changed)
         if self.count_column is None:
             return out
         total = pl.Series(counts, dtype=pl.Int64)
         return out.with_column(self.count_column, pl.select(pl.when(texts.is_not_null()).then(total)).to_series())
 
     def _without_private_keys(self, texts: pl.Series, counts: list[int]) -> pl.Series:
-        """Replace what has several lines, document by document; there are few."""
+        """Replace finds of several lines, document by document; there are few."""
         affected = texts.str.contains(api_keys.PRIVATE_KEY_SCREEN)
         rows = affected.fill_null(value=False).arg_true().to_list()
 
@@ -170,7 +170,7 @@ class RedactPii(ProcessingStage[TableBatch, TableBatch]):
 
 
 def find_pii(text: str, finders: dict[PiiKind, Callable[[str], Iterator[Span]]]) -> list[tuple[int, int, PiiKind]]:
-    """Return begin, end and kind of what the finders find, in order and without overlaps.
+    """Return begin, end and kind of all finds, in order and without overlaps.
 
     >>> find_pii("a@example.org", {"email": contact_data.find_emails})
     [(0, 13, 'email')]

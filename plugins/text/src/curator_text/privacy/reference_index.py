@@ -41,7 +41,7 @@ class GramIndex:
         keys: A hash table of open addressing; zero is a free slot.
         owners: For each slot, the number of the benchmark.
         sizes: Words of the n-grams, ascending; the first size is looked up first.
-        bits: A filter of the beginnings: what it does not know begins no n-gram.
+        bits: A filter of the beginnings: a hash that is not in it begins no n-gram.
     """
 
     names: list[str]
@@ -93,7 +93,7 @@ def build_index(
     *,
     ngrams: int,
     min_words: int,
-    fields: list[str] | None = None,
+    columns: list[str] | None = None,
     counts: str | None = None,
     max_matches: int = 0,
     stage: str,
@@ -104,7 +104,7 @@ def build_index(
         references: Files, by name of the benchmark or not.
         ngrams: Words of an n-gram.
         min_words: A text of fewer words is left out; one of fewer than ``ngrams`` words is one n-gram as a whole.
-        fields: Columns to read.
+        columns: Columns to read.
         counts: Folder that ``text.count_contamination`` has written; None leaves out no n-gram.
         max_matches: N-grams in more documents than this, by those counts, are left out.
         stage: Name of the stage that asks, for messages.
@@ -116,14 +116,15 @@ def build_index(
     owners: list[int] = []
     listed = list_references(references)
     for number, entries in enumerate(listed.values()):
-        parts = [part for part in read_references(entries, fields) if len(part)]
+        parts = [part for part in read_references(entries, columns) if len(part)]
         texts += parts
         owners += [number] * sum(len(part) for part in parts)
     joined = pl.concat(texts) if texts else pl.Series([], dtype=pl.String)
     index = _index(joined, np.array(owners, np.int32), list(listed), ngrams=ngrams, min_words=min_words)
     if not len(index):
         raise ConfigError(
-            f"{stage}: no text in the references has {min_words} words", fix="check the files, the fields and min_words"
+            f"{stage}: no text in the references has {min_words} words",
+            fix="check the files, reference_columns and min_words",
         )
     return index if counts is None else index.without(_read_common(counts, max_matches))
 
@@ -184,7 +185,7 @@ def _hash_table(keys: NDArray[np.uint64], owners: NDArray[np.int32]) -> tuple[ND
     table, table_owners = np.zeros(size, np.uint64), np.zeros(size, np.int32)
     mask = np.uint64(size - 1)
     place = keys & mask
-    while len(keys):  # all at once: whoever finds a free slot first has it, the others go on to the next
+    while len(keys):  # in parallel: the first key at a free slot gets it, the others try the next slot
         free = np.flatnonzero(table[place] == 0)
         slots, winners = np.unique(place[free], return_index=True)
         winners = free[winners]
@@ -204,7 +205,7 @@ def _bit_filter(prefixes: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def compile_grams(stage: ProcessingStage[Any, Any], node: NodeInfo) -> None:  # noqa: ARG001 - the same for all
-    """Compile what looks up n-grams, once a machine: the ``setup_on_node`` of stages that do."""
+    """Compile the lookup of n-grams, once per machine: the ``setup_on_node`` of stages that use it."""
     from curator_text.kernels.compiling import compile_once
 
     compile_once("benchmark_grams", _use_kernels)

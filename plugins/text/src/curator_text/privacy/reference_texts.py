@@ -52,12 +52,12 @@ def list_references(references: References) -> dict[str, list[FileEntry]]:
     return found
 
 
-def read_references(entries: list[FileEntry], fields: list[str] | None) -> Iterator[pl.Series]:
+def read_references(entries: list[FileEntry], columns: list[str] | None) -> Iterator[pl.Series]:
     """Yield the texts of benchmark files: the values of text columns, or the lines of plain text.
 
     Args:
         entries: The files.
-        fields: Columns to read; all that hold text or lists of text, where None.
+        columns: Columns to read; all that hold text or lists of text, where None.
     """
     for entry in entries:
         if entry.path.endswith(_TEXT_EXTENSIONS):
@@ -67,11 +67,11 @@ def read_references(entries: list[FileEntry], fields: list[str] | None) -> Itera
         kind = next(each for each in FORMATS.values() if entry.path.endswith(each.extensions))
         for table in kind.read(FileSlice(entry.path, file_bytes=entry.size_bytes, version=entry.version)):
             own = [name for name in table.column_names if name not in (SOURCE_COLUMN, ROW_COLUMN)]
-            for name in fields or own:
+            for name in columns or own:
                 if name not in own:
                     raise UnknownNameError(f"column of {entry.path}:", name, own, fix=f"the file has: {', '.join(own)}")
                 yield from _texts(
-                    table.column(name), is_asked_for=fields is not None, where=f"{name!r} of {entry.path}"
+                    table.column(name), is_asked_for=columns is not None, where=f"{name!r} of {entry.path}"
                 )
 
 

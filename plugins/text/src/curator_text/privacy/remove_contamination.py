@@ -29,7 +29,7 @@ _SENTENCE_END = re.compile(r"[.!?]")
 
 @dataclass
 class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
-    """Cut the n-grams that documents share with benchmark sets out, with what surrounds them; the rest is kept.
+    """Cut out the n-grams that documents share with benchmark sets, with the text around them; keep the rest.
 
     As for GPT-3 (Brown et al. 2020, appendix C) and NeMo Curator's former ``TaskDecontamination``: 200 characters to
     either side go too, and on to the end of the sentence; each piece that is left becomes a row of its own; pieces of
@@ -47,20 +47,20 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
     Args:
         references: The benchmark sets, as for ``text.decontaminate``.
-        fields: Columns to compare with; all that hold text, where None.
+        reference_columns: Columns of the references to compare with; all that hold text, where None.
         ngrams: Words of an n-gram.
         min_words: Entries of fewer words are not looked for; those shorter than ``ngrams`` only as a whole.
         window: Characters to remove on either side of a match, before the end of the sentence is looked for.
-        min_length: Fewest characters of a piece to keep it.
+        min_length: Minimum number of characters of a piece to keep it.
         max_pieces: A document that falls into more pieces is dropped.
         counts: Folder that ``text.count_contamination`` has written; see ``text.decontaminate``.
         max_matches: In how many documents an n-gram may occur and still count, where ``counts`` is given.
-        text_field: Column with the text.
-        segment_id_field: Column for the number of a piece in its document, from 0.
+        text_column: Column with the text.
+        segment_id_column: Column for the number of a piece in its document, from 0.
     """
 
     references: str | list[str] | dict[str, str | list[str]]
-    fields: list[str] | None = None
+    reference_columns: list[str] | None = None
     ngrams: int = 13
     min_words: int = 8
     window: int = 200
@@ -68,8 +68,8 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
     max_pieces: int = 10
     counts: str | None = None
     max_matches: int = 10
-    text_field: str = "text"
-    segment_id_field: str = "segment_id"
+    text_column: str = "text"
+    segment_id_column: str = "segment_id"
 
     name = "text.remove_contamination"
     thread_safe: ClassVar[bool] = True
@@ -95,13 +95,13 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_index", None)
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
-        return [self.segment_id_field]
+        return [self.segment_id_column]
 
     def process(self, task: TableBatch) -> TableBatch:
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         found = self._index.matches(texts)
         spans = pl.DataFrame({"row": found.row, "begin": found.begin, "end": found.end})
         grouped = spans.group_by("row", maintain_order=True).agg("begin", "end")
@@ -109,15 +109,15 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
             row: self._pieces(texts[row], zip(begins, ends, strict=True)) for row, begins, ends in grouped.iter_rows()
         }
         if not pieces:
-            return task.with_column(self.segment_id_field, pl.repeat(0, task.num_rows, eager=True, dtype=pl.Int64))
+            return task.with_column(self.segment_id_column, pl.repeat(0, task.num_rows, eager=True, dtype=pl.Int64))
         rows = pl.int_range(len(texts), eager=True, dtype=pl.Int64).alias("row")
         clean = pl.DataFrame([rows, texts.alias("text")]).filter(~rows.is_in(list(pieces)))
         parts = [(row, part) for row, kept in pieces.items() for part in kept]
         cut = pl.DataFrame(parts, schema={"row": pl.Int64, "text": pl.String}, orient="row")
         out = pl.concat([clean, cut]).sort("row", maintain_order=True)
         out = out.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).over("row").alias("number"))
-        repeated = with_text(repeat_rows(task, out["row"], self.text_field), self.text_field, out["text"])
-        return repeated.with_column(self.segment_id_field, out["number"])
+        repeated = with_text(repeat_rows(task, out["row"], self.text_column), self.text_column, out["text"])
+        return repeated.with_column(self.segment_id_column, out["number"])
 
     @cached_property
     def _index(self) -> GramIndex:
@@ -125,7 +125,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
             self.references,
             ngrams=self.ngrams,
             min_words=self.min_words,
-            fields=self.fields,
+            columns=self.reference_columns,
             counts=self.counts,
             max_matches=self.max_matches,
             stage=self.name,
@@ -143,7 +143,7 @@ class RemoveContamination(ProcessingStage[TableBatch, TableBatch]):
 
 
 def cut_out(text: str, spans: Iterable[tuple[int, int]], *, window: int) -> list[str]:
-    """Return what is left of a text without some spans, the characters around them and the rest of their sentences.
+    """Return the rest of a text without some spans, the characters around them and the rest of their sentences.
 
     >>> cut_out("One. Two three. Four five! Six.", [(5, 8)], window=0)
     ['One.', ' Four five! Six.']

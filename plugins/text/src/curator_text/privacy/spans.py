@@ -1,4 +1,4 @@
-"""Parts of a text that were found: where they are, and what to do where finds overlap."""
+"""Finds in a text: their places, and how overlaps are resolved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def without_overlaps(found: Iterable[tuple[int, int, Kind]]) -> list[tuple[int, 
 
 
 def replace_spans(text: str, found: Iterable[tuple[int, int, Kind]], replace: Callable[[Kind, str], str]) -> str:
-    """Return the text with each find replaced by what ``replace`` makes of its kind and its words.
+    """Return the text with each find replaced by the result of ``replace`` for its kind and words.
 
     >>> replace_spans("call 123 now", [(5, 8, "number")], lambda kind, words: f"<{kind}>")
     'call <number> now'

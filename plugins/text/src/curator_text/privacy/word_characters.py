@@ -1,4 +1,4 @@
-"""What each character is to n-grams of words: part of a word, in lower case, a break, or nothing."""
+"""The role of each character in n-grams of words: part of a word, in lower case, a break, or ignored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SCRIPTS_WITHOUT_SPACES = (
 
 @cache
 def character_table() -> NDArray[np.uint32]:
-    """Return, for each code point, what it is to the kernels: see :func:`normal_words`."""
+    """Return the role of each code point in the kernels: see :func:`normal_words`."""
     return np.fromiter((_kind(chr(point)) for point in range(_POINTS)), np.uint32, _POINTS)
 
 

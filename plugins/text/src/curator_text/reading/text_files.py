@@ -44,17 +44,17 @@ class ReadText(FileReader):
     """Read plain text files, plain or compressed: a document per file, per paragraph or per line.
 
     Small files are grouped into one unit of work; large ones are cut into pieces where a document is a line. Empty
-    files are empty documents, blank lines and paragraphs are none. ``_row`` is the byte at which a document begins.
+    files are empty documents; blank lines and paragraphs are skipped. ``_row`` is the byte at which a document begins.
     Text that cannot be decoded is quarantined: the file, the paragraph or the line, while the others come out.
 
     >>> [stage.name for stage in ReadText("books", per="paragraph").decompose()]
     ['text.read_text.files', 'text.read_text']
 
     Args:
-        per: What becomes a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
-        text_field: Column for the text.
+        per: Unit of a document: ``file``, ``paragraph`` (separated by blank lines) or ``line``.
+        text_column: Column for the text.
         encoding: Encoding of the files; a byte order mark of UTF-8 is taken off.
-        errors: ``quarantine`` text that is not in that encoding, or ``replace`` what is wrong in it with U+FFFD.
+        errors: ``quarantine`` text that is not in that encoding, or ``replace`` invalid bytes with U+FFFD.
         extensions: Extensions looked for in folders; ``.txt``, ``.text``, ``.md`` and ``.rst`` unless given.
         max_file_bytes: A larger file is quarantined where a document is a file.
         max_record_bytes: A longer line or paragraph is quarantined.
@@ -63,7 +63,7 @@ class ReadText(FileReader):
     """
 
     per: Per = field(default="file", kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
     encoding: str = field(default="utf-8", kw_only=True)
     errors: Errors = field(default="quarantine", kw_only=True)
     extensions: list[str] | None = field(default=None, kw_only=True)
@@ -99,7 +99,7 @@ class ReadText(FileReader):
         return self.listed_by(ListFiles, splittable=self.per == "line")
 
     def outputs(self) -> Columns:
-        return [self.text_field, SOURCE_COLUMN, ROW_COLUMN]
+        return [self.text_column, SOURCE_COLUMN, ROW_COLUMN]
 
     def read_slice(self, piece: FileSlice) -> Iterator[pa.Table]:
         if self.per == "file":
@@ -119,16 +119,16 @@ class ReadText(FileReader):
         yield self._table([text], piece, [0])
 
     def _content(self, piece: FileSlice) -> bytes:
-        largest = self.max_file_bytes
+        max_bytes = self.max_file_bytes
         parts: list[bytes] = []
         size = 0
         with self.open(piece) as file:
-            while size <= largest and (chunk := file.read(_CHUNK_BYTES)):
+            while size <= max_bytes and (chunk := file.read(_CHUNK_BYTES)):
                 parts.append(chunk)
                 size += len(chunk)
-        if size > largest:
+        if size > max_bytes:
             raise DataError(
-                f"the file is larger than {largest:,} bytes; raise max_file_bytes, or read it per paragraph or line",
+                f"the file is larger than {max_bytes:,} bytes; raise max_file_bytes, or read it per paragraph or line",
                 source=piece.path,
             )
         return b"".join(parts)
@@ -143,7 +143,7 @@ class ReadText(FileReader):
     def _paragraphs(self, piece: FileSlice) -> Iterator[pa.Table]:
         from curator_text.reading.text_spans import paragraph_spans
 
-        held, held_at = b"", 0  # a paragraph that may go on in the next block, and where it begins
+        held, held_at = b"", 0  # a paragraph that may continue in the next block, and where it begins
         for block in line_blocks(piece, block_bytes=self.block_bytes, limits=self.limits):
             if held and held_at + len(held) != block.offset:  # a line that is too long was left out in between
                 yield from self._documents(held, paragraph_spans(held), piece, held_at)
@@ -195,7 +195,7 @@ class ReadText(FileReader):
         from curator_core.sdk import with_provenance
 
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
-        return with_provenance(pa.table({self.text_field: column}), piece.path, rows)
+        return with_provenance(pa.table({self.text_column: column}), piece.path, rows)
 
 
 def _after_bom(data: bytes, offset: int) -> tuple[bytes, int]:

@@ -47,7 +47,7 @@ def line_spans(data: bytes) -> Spans:
 
 
 def paragraph_spans(data: bytes) -> Spans:
-    r"""Return where paragraphs begin and end: what blank lines separate, without the line ends around it.
+    r"""Return where paragraphs begin and end: text between blank lines, without the line ends around it.
 
     >>> starts, ends = paragraph_spans(b"\n\none\nmore\n \n\ntwo\n")
     >>> [data[start:end] for data in [b"\n\none\nmore\n \n\ntwo\n"] for start, end in zip(starts, ends)]
@@ -81,7 +81,7 @@ def decode_spans(
         path: The file.
         offset: Where the block begins in it.
         encoding: Encoding of the text.
-        replace: Put U+FFFD in the place of what cannot be decoded, and report nothing.
+        replace: Replace invalid bytes by U+FFFD, and report nothing.
     """
     starts, ends = spans
     if encoding.lower() in _UTF8_NAMES and is_utf8(data):

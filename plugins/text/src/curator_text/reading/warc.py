@@ -126,24 +126,24 @@ class ReadWarc(FileReader):
             yield self._table(rows, piece)
 
     def _records(self, piece: FileSlice) -> Iterator[tuple[int, Any, bool]]:
-        """Yield the place of each record, the record or what is wrong there, and whether a checksum covers it."""
+        """Yield the place of each record, the record or its error, and whether a checksum covers it."""
         from curator_text.reading.warc_framing import framed_records
         from curator_text.reading.warc_members import Damage, members
 
-        largest = self.max_record_bytes
+        max_bytes = self.max_record_bytes
         with open_slice(piece) as file:
             beginning = file.read(8)
             file.seek(0)
             kind = _compression(beginning, piece.path)
             if kind is None:
-                for found in framed_records(file, max_record_bytes=largest, resync=True):
+                for found in framed_records(file, max_record_bytes=max_bytes, resync=True):
                     yield found.offset, found, False
                 return
             for member in members(file, kind, self.limits):
                 if isinstance(member, Damage):
                     yield member.offset, member, False
                     continue
-                records = framed_records(member.stream, max_record_bytes=largest, resync=False)
+                records = framed_records(member.stream, max_record_bytes=max_bytes, resync=False)
                 for number, found in enumerate(records):
                     if number >= member.size:  # the places of records would meet those of the next member
                         message = "the member has more records than bytes: a decompression bomb?"

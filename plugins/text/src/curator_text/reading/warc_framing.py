@@ -20,7 +20,7 @@ _CONTENT_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,18})[ \t]*\r?$", re.
 _CONTINUED = re.compile(rb"\r?\n[ \t]+")
 _LINE_ENDS = re.compile(rb"[\r\n]*")
 _SEARCH_BYTES = 2**20
-_LONGEST_START = 128
+_MAX_START_BYTES = 128
 _SHOWN_BYTES = 256
 
 
@@ -31,7 +31,7 @@ class RawRecord:
     Args:
         offset: Where it begins.
         header: From ``WARC/1.0`` to the empty line.
-        content: What the header describes.
+        content: The content behind the header.
     """
 
     offset: int
@@ -54,7 +54,7 @@ class BrokenRecord:
 
     Args:
         offset: Where it begins.
-        message: What is wrong.
+        message: The error.
         error_type: ``CorruptWarc``, ``TornFile`` or ``RecordTooLong``.
         beginning: Its first bytes.
     """
@@ -134,10 +134,10 @@ class _Framer:
                 return True
             if len(self._held) < _SEARCH_BYTES:
                 return False
-            self._drop(_SEARCH_BYTES - _LONGEST_START)
+            self._drop(_SEARCH_BYTES - _MAX_START_BYTES)
 
     def _header(self) -> bytes | str:
-        """Return the header with the empty line behind it, or what is wrong with it."""
+        """Return the header with the empty line behind it, or its error."""
         self._fill(_CHUNK_BYTES if len(self._held) < 16 else 16)  # noqa: PLR2004 - as long as the version line
         if not _VERSION.match(self._held):
             return "no record begins here"
@@ -155,7 +155,7 @@ class _Framer:
             size = len(self._held)
 
     def _ends_well(self, end: int) -> bool:
-        """Whether what follows the content is the end of a record: two line ends, another record, or nothing."""
+        """Whether the content is followed by the end of a record: two line ends, another record, or nothing."""
         if self._held.startswith(b"\r\n\r\n", end):
             return True
         self._fill(end + 64)

@@ -39,7 +39,7 @@ class Member:
     Args:
         offset: Where it begins in the file.
         size: Its bytes in the file.
-        stream: Its content, to be read before the next member is asked for.
+        stream: Its content, to be read before the next member is requested.
     """
 
     offset: int
@@ -53,7 +53,7 @@ class Damage:
 
     Args:
         offset: Where it begins in the file.
-        message: What is wrong there.
+        message: The error.
         error_type: ``TornFile``, ``CorruptFile`` or ``DecompressionBomb``.
     """
 
@@ -239,7 +239,7 @@ class _MemberStream:
 
     @property
     def left_over(self) -> bytes:
-        """What was read of the file behind the member, once it has ended."""
+        """The bytes read of the file behind the member, once it has ended."""
         data: bytes = self._decoder.unused_data
         return data
 

@@ -28,7 +28,7 @@ class RecordError(Exception):
     """A record cannot be used.
 
     Args:
-        message: What is wrong with it.
+        message: The error.
         error_type: ``CorruptWarc`` or ``RecordTooLong``.
     """
 
@@ -39,7 +39,7 @@ class RecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """What becomes of a record: a row."""
+    """The row of a record."""
 
     html: str | bytes
     url: str | None
@@ -57,7 +57,7 @@ class RecordUnpacker:
         record_types: WARC types to take.
         mime_types: Content types to take; all, where empty.
         raw: Give out bytes in place of decoded text.
-        max_record_bytes: Most bytes of a page, once its HTTP encodings are undone.
+        max_record_bytes: Maximum number of bytes of a page, once its HTTP encodings are undone.
     """
 
     record_types: frozenset[str]
@@ -66,7 +66,7 @@ class RecordUnpacker:
     max_record_bytes: int
 
     def unpack(self, record: RawRecord, *, check_digest: bool) -> PageRow | None:
-        """Return the row of a record, or None for one that is not asked for.
+        """Return the row of a record, or None for one of an unwanted type.
 
         Args:
             record: The record.
@@ -117,7 +117,7 @@ class RecordUnpacker:
         return payload
 
     def _read(self, reader: Any, size: int) -> bytes:
-        """Read to the end, or a little beyond the limit. A call costs what it asks for, so ask for ``size`` first."""
+        """Read to the end, or a little beyond the limit; a call costs what it requests, so request ``size`` first."""
         parts = [reader.read(size + 1)]
         total = len(parts[0])
         while total <= self.max_record_bytes and (data := reader.read(_CHUNK_BYTES)):
@@ -142,7 +142,7 @@ class RecordUnpacker:
 
 @cache
 def _record_class() -> Any:
-    with warnings.catch_warnings():  # importing the package warns of what it itself still uses
+    with warnings.catch_warnings():  # importing the package warns about its own deprecated code
         warnings.simplefilter("ignore", DeprecationWarning)
         from fastwarc.warc import WarcRecord
     return WarcRecord
@@ -153,7 +153,7 @@ def _parse_http(record: RawRecord, auto_decode: str) -> Any:
     try:
         parsed = from_bytes(record.header + record.content)
         parsed.parse_http(auto_decode=auto_decode)
-    except Exception as error:  # the parser raises OSError and ValueError for what servers send
+    except Exception as error:  # the parser raises OSError and ValueError for invalid responses
         raise RecordError(f"the HTTP headers cannot be read: {error}") from error
     if parsed.http_headers is None:
         raise RecordError("the record holds no HTTP message")

@@ -38,34 +38,34 @@ class WriteTokens(FileWriter):
     Args:
         path: Output folder or URL; created where missing.
         tokenizer: A ``tokenizer.json`` of Hugging Face, or a folder that has one.
-        token_field: Column with the tokens, in place of a tokenizer.
-        vocab_size: Size of the vocabulary behind ``token_field``; four bytes a token where it is not given.
+        token_column: Column with the tokens, in place of a tokenizer.
+        vocab_size: Size of the vocabulary behind ``token_column``; four bytes a token where it is not given.
         eod: Token put after each document: its text, or its number.
         add_special_tokens: Let the tokenizer add the tokens that its model expects around a text.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     tokenizer: str | None = None
-    token_field: str | None = field(default=None, kw_only=True)
+    token_column: str | None = field(default=None, kw_only=True)
     vocab_size: int | None = field(default=None, kw_only=True)
     eod: str | int | None = field(default=None, kw_only=True)
     add_special_tokens: bool = field(default=False, kw_only=True)
-    text_field: str = field(default="text", kw_only=True)
+    text_column: str = field(default="text", kw_only=True)
 
     name = "text.write_tokens"
     extension = ".bin"
 
     def __post_init__(self) -> None:
-        if (self.tokenizer is None) == (self.token_field is None):
+        if (self.tokenizer is None) == (self.token_column is None):
             raise ConfigError(
-                f"stage {self.name!r}: give either tokenizer or token_field",
+                f"stage {self.name!r}: give either tokenizer or token_column",
                 fix="tokenizer: path/to/tokenizer.json",
             )
         if self.tokenizer is None and isinstance(self.eod, str):
             raise ConfigError(f"stage {self.name!r}: eod={self.eod!r} needs a tokenizer", fix="give eod as a number")
 
     def inputs(self) -> Columns:
-        return [self.text_field if self.token_field is None else self.token_field]
+        return [self.text_column if self.token_column is None else self.token_column]
 
     def output_extensions(self) -> tuple[str, ...]:
         return (".bin", ".idx")
@@ -91,7 +91,7 @@ class WriteTokens(FileWriter):
         from curator_text.writing.token_shards import token_type, write_shard
 
         stem = self.file_path(self.file_name(task.task_id, ""))
-        tokens, lengths = self._tokens_of_text(task) if self.token_field is None else self._tokens_of_column(task)
+        tokens, lengths = self._tokens_of_text(task) if self.token_column is None else self._tokens_of_column(task)
         kind = token_type(self._vocabulary_size())
         end = self._end_of_document()
         if end is not None and len(lengths):
@@ -109,7 +109,7 @@ class WriteTokens(FileWriter):
     def _tokens_of_text(self, task: TableBatch) -> tuple[NDArray[Any], NDArray[Any]]:
         import numpy as np
 
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         _count_missing(texts.null_count())
         encoder = _load_tokenizer(self._tokenizer_path())
         found = encoder.encode_batch_fast(texts.drop_nulls().to_list(), add_special_tokens=self.add_special_tokens)
@@ -120,16 +120,16 @@ class WriteTokens(FileWriter):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        assert self.token_field is not None
-        task.check_column(self.token_field)
-        column = task.data.column(self.token_field)
+        assert self.token_column is not None
+        task.check_column(self.token_column)
+        column = task.data.column(self.token_column)
         kind = column.type
         is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
         if pa.types.is_null(kind):
             column, is_list = column.cast(pa.list_(pa.int64())), True
         elif not is_list or not (pa.types.is_integer(kind.value_type) or pa.types.is_null(kind.value_type)):
             raise StageError(
-                f"column {self.token_field!r} holds {kind}, but lists of token ids were expected",
+                f"column {self.token_column!r} holds {kind}, but lists of token ids were expected",
                 fix="name the column that holds the tokens, or give a tokenizer",
             )
         _count_missing(column.null_count)
@@ -137,7 +137,7 @@ class WriteTokens(FileWriter):
         lengths = pc.list_value_length(present).to_numpy(zero_copy_only=False)
         values = pc.list_flatten(present)
         if values.null_count:
-            raise StageError(f"column {self.token_field!r} has a null among its tokens", fix="remove or replace it")
+            raise StageError(f"column {self.token_column!r} has a null among its tokens", fix="remove or replace it")
         return _without_empty(values.cast(pa.int64()).to_numpy(zero_copy_only=False), lengths)
 
     def _check_values(self, tokens: NDArray[Any], kind: np.dtype[Any]) -> None:
@@ -150,13 +150,13 @@ class WriteTokens(FileWriter):
             )
 
     def _vocabulary_size(self) -> int | None:
-        if self.token_field is not None:
+        if self.token_column is not None:
             return self.vocab_size
         size: int = _load_tokenizer(self._tokenizer_path()).get_vocab_size(with_added_tokens=True)
         return size
 
     def _end_of_document(self) -> int | None:
-        if self.token_field is not None:
+        if self.token_column is not None:
             return self.eod if isinstance(self.eod, int) else None
         encoder = _load_tokenizer(self._tokenizer_path())
         if not isinstance(self.eod, str):

@@ -17,7 +17,7 @@ from curator_core.executors.streaming.engine.chunk_sizing import (
     ChunkSizer,
     call_target_s,
     calls_in_flight,
-    least_behind,
+    min_behind,
 )
 from curator_core.executors.streaming.engine.estimator import StepEstimator
 from curator_core.executors.streaming.engine.model import CallResult, Chunk, Held, Node, StepSpec
@@ -273,10 +273,10 @@ def test_calls_are_whole_batches(batch, service_s, task_bytes):
 
 
 def test_behind_a_long_call_there_is_time_to_wait_for_more_tasks():
-    assert least_behind(8, 1, call_s=0.4, tuning=TUNING) == 6
-    assert least_behind(1, 1, call_s=0.4, tuning=TUNING) == 1
-    assert least_behind(400, 150, call_s=0.04, tuning=TUNING) == 150  # a short one is over too soon
-    assert least_behind(1, 1, call_s=None, tuning=TUNING) == 1
+    assert min_behind(8, 1, call_s=0.4, tuning=TUNING) == 6
+    assert min_behind(1, 1, call_s=0.4, tuning=TUNING) == 1
+    assert min_behind(400, 150, call_s=0.04, tuning=TUNING) == 150  # a short one is over too soon
+    assert min_behind(1, 1, call_s=None, tuning=TUNING) == 1
 
 
 def test_short_calls_are_prefetched_more():

@@ -95,9 +95,9 @@ def test_among_steps_that_share_the_cpus_the_heaviest_is_marked():
     models = [StepModel(0.01), StepModel(0.08), StepModel(0.03)]
     looks = watch_simulation(RunState(), specs, models)
     assert bottlenecks(looks) == {"heavy"}
-    heavy, light = ([live[name].busy * live[name].workers for _, live in looks] for name in ("heavy", "light"))
+    heavy, light = ([live[name].busy_fraction * live[name].workers for _, live in looks] for name in ("heavy", "light"))
     assert sum(heavy) > 2 * sum(light)
-    assert all(0 <= stage.busy <= 1 for _, each in looks for stage in each.values())
+    assert all(0 <= stage.busy_fraction <= 1 for _, each in looks for stage in each.values())
 
 
 def test_a_step_that_waits_for_its_workers_is_marked_until_they_are_ready():

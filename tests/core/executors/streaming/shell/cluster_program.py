@@ -132,7 +132,7 @@ def changing(cluster, count, seed):
     ]
     joined, seen = [], set()
     source = Source(count, is_enough=lambda: bool(joined) and joined[0].node_id in seen)
-    moments = [int(count * (share + chance.uniform(-0.05, 0.05))) for share in (0.15, 0.35, 0.5)]
+    moments = [int(count * (fraction + chance.uniform(-0.05, 0.05))) for fraction in (0.15, 0.35, 0.5)]
 
     def remove(node):
         """Remove a node once it has had work."""

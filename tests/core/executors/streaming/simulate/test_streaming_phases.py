@@ -1,4 +1,4 @@
-"""Steps that begin when others have ended: nobody calls the run stuck, and busy shares are those of the busy time."""
+"""Steps that begin when others have ended: nobody calls the run stuck, and the busy fraction is of the busy time."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_run_is_not_stuck_between_two_steps(specs, is_batch):
     assert simulation.run().outputs == 5
 
 
-def test_the_busy_share_behind_a_source_that_ends_early_is_known():
+def test_the_busy_fraction_behind_a_source_that_ends_early_is_known():
     specs = [StepSpec("list", is_source=True, max_workers=1), StepSpec("model", held=GPU, max_workers=4)]
     models = [StepModel(0.001, fan_out=2_000), StepModel(0.05)]
     result = Simulation(specs, models, [Node("one", cpus=8, gpus=4)], tasks=1).run()

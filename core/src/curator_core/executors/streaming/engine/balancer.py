@@ -141,10 +141,10 @@ def leased_shares(
     rate = min(rate_cap, cpus / needed if needed > 0 else math.inf)
     shares = []
     for each in demands:
-        most = max(1, math.floor(cpus / each.amounts["cpu"] + _SLACK)) if each.amounts.get("cpu") else each.high
-        busy = float(most) if math.isinf(rate) else rate * each.work_s
-        wanted = most if math.isinf(rate) else math.ceil(headroom * busy - _SLACK)
-        shares.append(LeaseShare(max(each.low, min(each.high, most, max(1, wanted))), min(busy, each.high)))
+        max_workers = max(1, math.floor(cpus / each.amounts["cpu"] + _SLACK)) if each.amounts.get("cpu") else each.high
+        busy = float(max_workers) if math.isinf(rate) else rate * each.work_s
+        wanted = max_workers if math.isinf(rate) else math.ceil(headroom * busy - _SLACK)
+        shares.append(LeaseShare(max(each.low, min(each.high, max_workers, max(1, wanted))), min(busy, each.high)))
     return shares
 
 

@@ -42,7 +42,7 @@ class Board:
         self.queue_bytes = memory_limit_bytes / max(1, len(steps))
         for step in self.steps:
             # Calls under way on either side of a queue, and what the store has yet to free, are not to fill it.
-            step.sizer.most_bytes = min(step.sizer.most_bytes, self.queue_bytes / tuning.calls_in_queue)
+            step.sizer.max_bytes = min(step.sizer.max_bytes, self.queue_bytes / tuning.calls_in_queue)
         self.is_unbounded = is_batch
         self.keep_sources = keep_sources  # when it is switched on, all chunks that are there count as source chunks
         self.calls: dict[int, Call] = {}

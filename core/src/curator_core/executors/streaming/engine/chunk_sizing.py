@@ -6,7 +6,7 @@ import math
 
 from curator_core.executors.streaming.engine.tuning import Tuning
 
-__all__ = ["ChunkSizer", "call_target_s", "calls_in_flight", "least_behind"]
+__all__ = ["ChunkSizer", "call_target_s", "calls_in_flight", "min_behind"]
 
 
 class ChunkSizer:
@@ -26,7 +26,7 @@ class ChunkSizer:
         self._ramp = self._batch
         self._tuning = tuning
         self._max_tasks = min(tuning.max_call_tasks, max_tasks or tuning.max_call_tasks)
-        self.most_bytes: float = tuning.max_call_bytes
+        self.max_bytes: float = tuning.max_call_bytes
         """Most bytes in a call."""
 
     def size(self, *, service_s: float | None, task_bytes: float, target_s: float | None = None) -> int:
@@ -36,10 +36,10 @@ class ChunkSizer:
         if service_s is not None and service_s > 0:
             tasks = int(min(tasks, target_s / service_s))
         if task_bytes > 0:
-            tasks = int(min(tasks, self.most_bytes / task_bytes))
+            tasks = int(min(tasks, self.max_bytes / task_bytes))
         return max(1, tasks // self._batch) * self._batch
 
-    def least(self, *, service_s: float | None, are_the_last: bool = False) -> int:
+    def min_size(self, *, service_s: float | None, are_the_last: bool = False) -> int:
         """Return the number of tasks below which a call costs more than it does.
 
         Args:
@@ -48,8 +48,8 @@ class ChunkSizer:
         """
         if not service_s:
             return self._ramp
-        least_s = self._tuning.min_call_at_end_s if are_the_last else self._tuning.min_call_s
-        return int(min(self._ramp, max(1.0, least_s / service_s)))
+        min_s = self._tuning.min_call_at_end_s if are_the_last else self._tuning.min_call_s
+        return int(min(self._ramp, max(1.0, min_s / service_s)))
 
     def learned(self, *, tasks: int, service_s: float, target_s: float | None = None) -> bool:
         """Grow after a call of full size that was short; return whether it has."""
@@ -72,15 +72,15 @@ def call_target_s(elapsed_s: float, tuning: Tuning) -> float:
     return min(tuning.long_call_target_s, max(tuning.call_target_s, tuning.call_target_fraction * elapsed_s))
 
 
-def least_behind(size: int, least: int, call_s: float | None, tuning: Tuning) -> int:
+def min_behind(size: int, min_size: int, call_s: float | None, tuning: Tuning) -> int:
     """Return how many tasks a call must have to be sent behind one that still runs, while more are to come.
 
     Where stages are equally fast, tasks trickle in. Sent at once, they would make small calls, of which each costs a
     worker about two milliseconds; while a long call runs there is time to wait for more of them.
     """
     if call_s is None or call_s < tuning.long_call_s:
-        return least
-    return max(least, math.ceil(tuning.min_prefetched_fraction * size))
+        return min_size
+    return max(min_size, math.ceil(tuning.min_prefetched_fraction * size))
 
 
 def calls_in_flight(call_s: float | None, tuning: Tuning) -> int:

@@ -148,10 +148,10 @@ class Dispatcher:
         size, batch = step.call_size, step.spec.batch_size
         if size <= batch:
             return size
-        fair, least = -(-step.queued_tasks // step.working), step.least_size
+        fair, min_size = -(-step.queued_tasks // step.working), step.min_size
         if self._board.upstream_ended(step):
-            fair, least = -(-fair // self._tuning.last_calls), step.least_at_end
-        return max(1, min(size, -(-max(fair, least) // batch) * batch))
+            fair, min_size = -(-fair // self._tuning.last_calls), step.min_at_end
+        return max(1, min(size, -(-max(fair, min_size) // batch) * batch))
 
     def _has_enough(self, step: StepState) -> bool:
         """Return whether there is a full batch, or all there will be before this one is processed."""

@@ -130,9 +130,9 @@ class PoolGoals:
         return usual_s > 0 and now - asked_s > late_s and self._board.leases.leased < self._board.leases.total
 
     def _equal_share(self, step: StepState, steps: int, cpus: float) -> int:
-        most = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
+        max_workers = math.floor(cpus / step.spec.cpus) if step.spec.cpus else math.ceil(cpus)
         low, high = self._limits(step)
-        return max(low, min(high, most // steps))
+        return max(low, min(high, max_workers // steps))
 
     # Held resources
 
@@ -183,9 +183,9 @@ class PoolGoals:
         placed = self._placed([(step, counts[step.index]) for step in order])
         if placed == counts:
             return wanted
-        fewest = {step.index: min(counts[step.index], _fewest(step)) for step in steps}
-        firsts = [(step, fewest[step.index]) for step in order]
-        others = [(step, counts[step.index] - fewest[step.index]) for step in order]
+        min_workers = {step.index: min(counts[step.index], _min_workers(step)) for step in steps}
+        firsts = [(step, min_workers[step.index]) for step in order]
+        others = [(step, counts[step.index] - min_workers[step.index]) for step in order]
         splits = [placed, self._placed([*firsts, *others])]
         key = (self._board.placement.node_changes, tuple(step.index for step in steps), tuple(wanted))
         if key != self._grown_for:
@@ -226,8 +226,8 @@ class PoolGoals:
 
     def _fit_together(self, steps: list[StepState]) -> bool:
         """Return whether all steps can have the workers that they need at least, at the same time."""
-        placed = self._placed([(step, _fewest(step)) for step in by_size(steps)])
-        return all(placed[step.index] == _fewest(step) for step in steps)
+        placed = self._placed([(step, _min_workers(step)) for step in by_size(steps)])
+        return all(placed[step.index] == _min_workers(step) for step in steps)
 
     def _placed(self, wanted: list[tuple[StepState, int]]) -> dict[int, int]:
         """Return how many workers of each step find a place in the given order if the nodes were empty."""
@@ -286,7 +286,7 @@ class PoolGoals:
         return max(self._tuning.min_patience_s, self._tuning.patience_fraction * self._boot_s(steps))
 
 
-def _fewest(step: StepState) -> int:
+def _min_workers(step: StepState) -> int:
     """Return how many workers a step needs at least."""
     return max(1, step.spec.min_workers)
 

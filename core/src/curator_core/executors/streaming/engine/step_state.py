@@ -9,7 +9,7 @@ from curator_core.executors.streaming.engine.chunk_sizing import (
     ChunkSizer,
     call_target_s,
     calls_in_flight,
-    least_behind,
+    min_behind,
 )
 from curator_core.executors.streaming.engine.estimator import StepEstimator
 from curator_core.executors.streaming.engine.leases import Candidates
@@ -56,9 +56,9 @@ class StepState:
         self.boot_s: float | None = None
         self._queue: deque[Slice] = deque()
         self.call_size = 1  # how many tasks a call should have
-        self.least_size = 1  # how many at least, while there are more to come
-        self.least_behind = 1  # the same for a call behind one that still runs
-        self.least_at_end = 1  # the same when there are no more to come
+        self.min_size = 1  # how many at least, while there are more to come
+        self.min_behind = 1  # the same for a call behind one that still runs
+        self.min_at_end = 1  # the same when there are no more to come
         self.depth = 1  # how many calls a worker may have in flight
         self.round_tasks = 1  # how many tasks its workers take if each gets one call
         self._target_s = call_target_s(0.0, tuning)
@@ -128,10 +128,10 @@ class StepState:
         self._sized_s, self._sized_bytes = service_s or 0.0, heavier
         size = self.sizer.size(service_s=service_s, task_bytes=heavier, target_s=self._target_s)
         self.call_size = size
-        self.least_size = min(size, self.sizer.least(service_s=service_s))
-        self.least_at_end = min(size, self.sizer.least(service_s=service_s, are_the_last=True))
+        self.min_size = min(size, self.sizer.min_size(service_s=service_s))
+        self.min_at_end = min(size, self.sizer.min_size(service_s=service_s, are_the_last=True))
         call_s = None if service_s is None else service_s * size
-        self.least_behind = least_behind(size, self.least_size, call_s, self._tuning)
+        self.min_behind = min_behind(size, self.min_size, call_s, self._tuning)
         self.depth = calls_in_flight(call_s, self._tuning)
         self.round_tasks = self.working * max(size, self.spec.batch_size)
 
@@ -165,8 +165,8 @@ class StepState:
 
     def wears_out(self, worker: Worker) -> bool:
         """Return whether a worker was sent as many tasks as one may do: it gets no more."""
-        most = self.spec.max_worker_tasks
-        return most is not None and worker.tasks_sent >= most and not self.spec.is_source
+        max_tasks = self.spec.max_worker_tasks
+        return max_tasks is not None and worker.tasks_sent >= max_tasks and not self.spec.is_source
 
     def list_worker(self, worker: Worker) -> None:
         """Note whether a worker may take a call now."""

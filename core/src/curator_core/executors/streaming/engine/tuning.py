@@ -23,7 +23,7 @@ class Tuning:
     long_call_target_s: float = 0.42
     """Duration that the calls of a long run are sized for: a little below ``call_limit_s``, since tasks differ."""
     call_target_fraction: float = 0.1
-    """Share of the time so far that a call lasts: who has run for long runs on for long, and drains late anyway."""
+    """Fraction of the time so far that a call lasts: who has run for long runs on for long, and drains late anyway."""
     call_limit_s: float = 0.5
     """A call that takes longer, because its tasks have become slow, leaves the rest of them to others."""
     max_call_tasks: int = 16_384
@@ -97,7 +97,7 @@ class Tuning:
     min_balance_interval_s: float = 0.02
     """The same when workers have ended: many may do so at the same time, and are decided on together."""
     aim_fraction: float = 0.1
-    """Share of the time so far after which calls are sized for the time so far again."""
+    """Fraction of the time so far after which calls are sized for the time so far again."""
     warm_up_s: float = 10.0
     """Time after the first output in which pools may still find their size; it is not measured."""
     known_after_calls: int = 2
@@ -109,7 +109,7 @@ class Tuning:
     min_patience_s: float = 0.4
     """How long a change must look worth it: two decisions."""
     patience_fraction: float = 0.25
-    """The same as a share of a worker's start: the dearer a mistake, the surer one has to be."""
+    """The same as a fraction of a worker's start: the dearer a mistake, the surer one has to be."""
     max_hesitations: int = 3
     """Patience, times which the best split may keep changing before one is taken all the same."""
     horizon_s: float = 30.0

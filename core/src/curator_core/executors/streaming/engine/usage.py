@@ -25,7 +25,7 @@ class Usage:
 
     @property
     def busy_fraction(self) -> float | None:
-        """Share of the offered time that was spent working, or None if there was no steady time to measure."""
+        """Fraction of the offered time that was spent working, or None if there was no steady time to measure."""
         return min(1.0, self._busy_s / self._offered_s) if self._offered_s > 0 else None
 
     def counted(self, count: int, now: float) -> None:

@@ -36,8 +36,8 @@ _COUNTS = (
 )  # fmt: skip
 EVENTS_FILE = "events.jsonl"
 _EVERY_SECOND_FOR_S = 3_600.0
-_MOST_RECORDS = 10
-_MOST_NODES = 10
+_MAX_RECORDS = 10
+_MAX_NODES = 10
 _MESSAGE_CHARS = 300
 
 _log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class EventLog:
 
     def quarantined(self, elapsed_s: float, records: Sequence[QuarantineRecord]) -> None:
         """Note what was set aside: the first few of each moment; the quarantine has them all."""
-        self._write(elapsed_s, [_record_event(record) for record in records[:_MOST_RECORDS]])
+        self._write(elapsed_s, [_record_event(record) for record in records[:_MAX_RECORDS]])
 
     def run_finished(self, elapsed_s: float, outcome: str, error: str | None = None) -> None:
         """Note the end and close the file."""
@@ -128,7 +128,7 @@ def _stage_event(sample: StageSample) -> dict[str, Any]:
         "queued": live.queued,
         "running": live.running,
         "workers": live.workers,
-        "busy": round(live.busy, 3),
+        "busy_fraction": round(live.busy_fraction, 3),
         "is_bottleneck": live.is_bottleneck,
         **{name: getattr(sample.counts, name) for name in _COUNTS},
         "tasks_per_s": round(sample.tasks_per_s, 3),

@@ -46,7 +46,7 @@ def live_stages(
                 queued=_waiting(state) if position == 0 else 0,
                 running=running,
                 workers=state.ready_workers,
-                busy=_busy(state, working, before.get(name)),
+                busy_fraction=_busy_fraction(state, working, before.get(name)),
                 remaining=left if position == 0 else None,
                 is_bottleneck=name == blamed,
             )
@@ -133,11 +133,13 @@ def _in_hand(step: StepState) -> tuple[int, int]:
     return round(tasks * scale), round(working * scale)
 
 
-def _busy(step: StepState, working: int, before: LiveStage | None) -> float:
+def _busy_fraction(step: StepState, working: int, before: LiveStage | None) -> float:
     if not step.ready_workers:
         return 0.0
     now = min(1.0, working / step.ready_workers)
-    return now if before is None or not before.workers else before.busy + _WEIGHT * (now - before.busy)
+    if before is None or not before.workers:
+        return now
+    return before.busy_fraction + _WEIGHT * (now - before.busy_fraction)
 
 
 def _time_spent(stats: Mapping[str, StageStats], name: str) -> float:

@@ -44,7 +44,11 @@ GAUGES = (
     Metric("curator_stage_queued", "Tasks that wait in front of the stage.", lambda each: each.live.queued),
     Metric("curator_stage_running", "Tasks in the hands of the stage's workers.", lambda each: each.live.running),
     Metric("curator_stage_workers", "Workers that are ready.", lambda each: each.live.workers),
-    Metric("curator_stage_busy_ratio", "Share of the workers that have work in hand.", lambda each: each.live.busy),
+    Metric(
+        "curator_stage_busy_ratio",
+        "Fraction of the workers that have work in hand.",
+        lambda each: each.live.busy_fraction,
+    ),
     Metric("curator_stage_is_bottleneck", "1 for the stage that sets the pace.", lambda each: each.live.is_bottleneck),
 )
 COUNTERS = (

@@ -61,7 +61,8 @@ class StepForecast:
     Args:
         name: Its stages.
         service_s: Seconds per task.
-        busy_fraction: Share of its workers' time that they work. Workers without GPU or memory cost nothing otherwise.
+        busy_fraction: Fraction of its workers' time that they work. Workers without GPU or memory cost nothing
+            otherwise.
         workers_start: Workers when its first ones are ready.
         workers_settled: The number it has for most of the time between warm-up and tail.
         workers_peak: The most it ever has.
@@ -142,13 +143,13 @@ def foretell(
     engine_nodes = [Node.of(each) for each in nodes]
     ideal = ideal_run(specs, models, engine_nodes, tasks=tasks)
     result = Simulation(specs, models, engine_nodes, tasks=tasks, is_batch=is_batch, **options).run()
-    begin_s, end_s = (share * result.makespan_s for share in _SETTLED)
+    begin_s, end_s = (fraction * result.makespan_s for fraction in _SETTLED)
     work = work_seconds(models, tasks)
     steps = [
         StepForecast(
             name=spec.name,
             service_s=model.seconds(0.0),
-            busy_fraction=_share(work[index], _area(result.workers[index], result.makespan_s)),
+            busy_fraction=_fraction(work[index], _area(result.workers[index], result.makespan_s)),
             workers_start=_first_count(result.workers[index]),
             workers_settled=_usual_count(result.workers[index], begin_s, end_s),
             workers_peak=max((count for _, count in result.workers[index]), default=0),
@@ -208,7 +209,7 @@ def _area(workers: Sequence[tuple[float, int]], until_s: float) -> float:
     return sum(count * max(0.0, end - at) for (at, count), end in zip(workers, ends, strict=False))
 
 
-def _share(part: float, whole: float) -> float:
+def _fraction(part: float, whole: float) -> float:
     return min(1.0, part / whole) if whole > 0 else 0.0
 
 

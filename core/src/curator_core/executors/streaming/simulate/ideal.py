@@ -56,8 +56,8 @@ def ideal_run(steps: Sequence[StepSpec], models: Sequence[StepModel], nodes: Seq
             by_resource[name].append(index)
             needed[name] += work[index] * amount
         if spec.cpus or spec.held:
-            most = min(_most_workers(spec, nodes), math.inf if spec.max_workers is None else spec.max_workers)
-            bounds.append((work[index] / max(1, most), heads[index] + tails[index]))
+            max_workers = min(_max_workers(spec, nodes), math.inf if spec.max_workers is None else spec.max_workers)
+            bounds.append((work[index] / max(1, max_workers), heads[index] + tails[index]))
     capacity = _capacity(nodes)
     for name, users in by_resource.items():
         ramp_s = min(heads[index] for index in users) + min(tails[index] for index in users)
@@ -98,7 +98,7 @@ def _capacity(nodes: Sequence[Node]) -> dict[str, float]:
     return {"cpu": sum(node.cpus for node in nodes), **Placement(nodes).capacity}
 
 
-def _most_workers(spec: StepSpec, nodes: Sequence[Node]) -> float:
+def _max_workers(spec: StepSpec, nodes: Sequence[Node]) -> float:
     """Return how many workers of a step fit if it has the nodes for itself."""
     total = 0.0
     for node in nodes:

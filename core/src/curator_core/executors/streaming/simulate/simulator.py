@@ -71,7 +71,7 @@ class SimulationResult:
         given_up: Tasks that were given up.
         output_times: When outputs came out, with how many.
         workers: For each step the number of workers over time.
-        busy_fractions: For each step the busy share of the workers' time.
+        busy_fractions: For each step the busy fraction of the workers' time.
         queue_peaks: For each step the longest queue.
         peak_bytes: Most bytes in all queues together.
         scheduler_s: Real seconds of processor time spent in the scheduler.

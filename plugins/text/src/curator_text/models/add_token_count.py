@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
     from curator_core.sdk import Columns, NodeInfo, WorkerInfo
 
-__all__ = ["CountTokens"]
+__all__ = ["AddTokenCount"]
 
 
 @dataclass
-class CountTokens(ProcessingStage[TableBatch, TableBatch]):
+class AddTokenCount(ProcessingStage[TableBatch, TableBatch]):
     """Add the number of tokens of each document; with limits, drop documents outside of them.
 
-    Only the counts are kept, never the tokens. Tokenising is the dearest of the cheap stages (some 3 MB/s a core), so
+    Only the counts are kept, never the tokens. Tokenising is the slowest of the cheap stages (some 3 MB/s per core), so
     count after the filters. Documents of more than a million characters are counted in pieces, cut before a space. A
     null text gets a null, and is dropped where there are limits.
 
-    >>> CountTokens("gpt2", column="n_tokens").outputs()
+    >>> AddTokenCount("gpt2", column="n_tokens").outputs()
     ['n_tokens']
 
     Args:
         tokenizer: A folder with a ``tokenizer.json``, such a file itself, or an id on the Hugging Face hub.
         column: Column to add.
-        min_tokens: Fewest tokens to keep a document; no limit unless given.
-        max_tokens: Most tokens to keep a document; no limit unless given.
+        min_tokens: Minimum number of tokens to keep a document; no limit unless given.
+        max_tokens: Maximum number of tokens to keep a document; no limit unless given.
         add_special_tokens: Also count the tokens that the tokenizer puts around a text.
-        text_field: Column with the text.
+        text_column: Column with the text.
     """
 
     tokenizer: str
@@ -50,9 +50,9 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
     min_tokens: int | None = None
     max_tokens: int | None = None
     add_special_tokens: bool = False
-    text_field: str = "text"
+    text_column: str = "text"
 
-    name = "text.count_tokens"
+    name = "text.add_token_count"
     thread_safe: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
@@ -60,7 +60,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
         check_range(self.name, min_tokens=self.min_tokens, max_tokens=self.max_tokens)
 
     def inputs(self) -> Columns:
-        return [self.text_field]
+        return [self.text_column]
 
     def outputs(self) -> Columns:
         return [self.column]
@@ -80,7 +80,7 @@ class CountTokens(ProcessingStage[TableBatch, TableBatch]):
         self.__dict__.pop("_tokenizer", None)
 
     def process(self, task: TableBatch) -> TableBatch | None:
-        texts = task.text(self.text_field)
+        texts = task.text(self.text_column)
         counts = count_tokens(self._tokenizer, texts, add_special_tokens=self.add_special_tokens)
         counted = task.with_column(self.column, counts)
         if self.min_tokens is None and self.max_tokens is None:
