@@ -30,9 +30,9 @@ class ReadBlobs(FileReader):
 
 @dataclass
 class WriteBlobs(FileWriter):
-    key_field: str = "key"
-    bytes_field: str = "bytes"
-    extension_field: str = "extension"
+    key_column: str = "key"
+    bytes_column: str = "bytes"
+    extension_column: str = "extension"
     text_column: str = "text"
     members: dict[str, str] | None = None
     json_columns: list[str] | None = None
@@ -45,7 +45,7 @@ class WriteBlobs(FileWriter):
         check_members(self.name, self.members)
 
     def inputs(self):
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def parts(self, task):
         return sample_parts(self, task, default_extension="bin")

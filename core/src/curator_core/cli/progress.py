@@ -179,7 +179,7 @@ def _worker_table(state: RunState, pace: Pace) -> Table:
         stage = live.get(stats.name)
         is_bottleneck = stage is not None and stage.is_bottleneck
         queue = (f"{stage.queued:,}", f"{stage.running:,}") if stage is not None and stage.leads_step else ("", "")
-        workers = ("", "") if stage is None else (f"{stage.workers:,}", f"{stage.busy:.0%}")
+        workers = ("", "") if stage is None else (f"{stage.workers:,}", f"{stage.busy_fraction:.0%}")
         figures = f"{stats.tasks_in:,}", _dropped(stats), f"{pace.rows_per_s(stats.name):,.0f}"
         name = _name(f"{stats.name} (bottleneck)" if is_bottleneck else stats.name)
         table.add_row(name, *queue, *figures, *workers, style="bold yellow" if is_bottleneck else None)

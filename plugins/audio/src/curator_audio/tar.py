@@ -68,10 +68,10 @@ class WriteTar(FileWriter):
     'part-3f2a-0.tar'
 
     Args:
-        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+        key_column: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
             a file elsewhere its base name and eight digits.
-        bytes_field: Column with the encoded audio.
-        extension_field: Column with their extensions; where there is none, the bytes tell.
+        bytes_column: Column with the encoded audio.
+        extension_column: Column with their extensions; where there is none, the bytes tell.
         text_column: Column that becomes the ``txt`` member, where there is one.
         members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
             numbers as text.
@@ -80,9 +80,9 @@ class WriteTar(FileWriter):
         compression: Compress archives. Only WAV files shrink.
     """
 
-    key_field: str = field(default="key", kw_only=True)
-    bytes_field: str = field(default="bytes", kw_only=True)
-    extension_field: str = field(default="extension", kw_only=True)
+    key_column: str = field(default="key", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
+    extension_column: str = field(default="extension", kw_only=True)
     text_column: str = field(default="text", kw_only=True)
     members: dict[str, str] | None = field(default=None, kw_only=True)
     json_columns: list[str] | None = field(default=None, kw_only=True)
@@ -97,30 +97,30 @@ class WriteTar(FileWriter):
         check_members(self.name, self.members)
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def parts(self, task: TableBatch) -> Iterator[Any]:
         return sample_parts(self, self._with_keys(self._with_extensions(task)), default_extension="wav")
 
     def _with_extensions(self, task: TableBatch) -> TableBatch:
-        task.check_column(self.bytes_field)
-        kind = task.data.schema.field(self.bytes_field).type
-        if self.extension_field in task.columns or pa.types.is_null(kind):
+        task.check_column(self.bytes_column)
+        kind = task.data.schema.field(self.bytes_column).type
+        if self.extension_column in task.columns or pa.types.is_null(kind):
             return task
         found = [
             audio_extension(BufferFile(value.as_buffer())) if value.is_valid else None
-            for value in task.data.column(self.bytes_field)
+            for value in task.data.column(self.bytes_column)
         ]
-        return task.with_column(self.extension_field, pa.array(found, pa.string()))
+        return task.with_column(self.extension_column, pa.array(found, pa.string()))
 
     def _with_keys(self, task: TableBatch) -> TableBatch:
         """Give the parts of a recording keys of their own."""
         if OFFSET_COLUMN not in task.columns:
             return task
         offsets = task.data.column(OFFSET_COLUMN).to_pylist()
-        keys = keys_of_rows(task, key_field=self.key_field)
+        keys = keys_of_rows(task, key_column=self.key_column)
         apart = [
             key if offset is None or key is None else f"{key}-{round(1000 * offset):08}"
             for key, offset in zip(keys, offsets, strict=True)
         ]
-        return task.with_column(self.key_field, pa.array(apart, pa.string()))
+        return task.with_column(self.key_column, pa.array(apart, pa.string()))

@@ -39,13 +39,13 @@ class SizeFilter(Filter):
         min_width: Fewest pixels in a row.
         min_height: Fewest rows of pixels.
         max_pixels: Most pixels in all; None for no limit.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
     """
 
     min_width: int = 200
     min_height: int = 200
     max_pixels: int | None = MAX_PIXELS
-    bytes_field: str = field(default="bytes", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
 
     name = "image.size_filter"
 
@@ -57,16 +57,16 @@ class SizeFilter(Filter):
             )
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         ignore_pillow_warnings()
 
     def measure(self, task: TableBatch) -> TableBatch:
-        return read_headers(task, self.bytes_field)[0]
+        return read_headers(task, self.bytes_column)[0]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        width, height = _sizes(batch, self.bytes_field)
+        width, height = _sizes(batch, self.bytes_column)
         pixels = width * height
         reasons = {"too_narrow": width < self.min_width, "too_low": height < self.min_height}
         if self.max_pixels is not None:
@@ -94,12 +94,12 @@ class AspectFilter(Filter):
     Args:
         min_ratio: Least width divided by height.
         max_ratio: Most width divided by height.
-        bytes_field: Column with the encoded images.
+        bytes_column: Column with the encoded images.
     """
 
     min_ratio: float = 1 / 3
     max_ratio: float = 3.0
-    bytes_field: str = field(default="bytes", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
 
     name = "image.aspect_filter"
 
@@ -109,21 +109,21 @@ class AspectFilter(Filter):
             raise ConfigError(f"{self.name}: min_ratio must not be negative, got {self.min_ratio}")
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         ignore_pillow_warnings()
 
     def measure(self, task: TableBatch) -> TableBatch:
-        return read_headers(task, self.bytes_field)[0]
+        return read_headers(task, self.bytes_column)[0]
 
     def judge(self, batch: TableBatch) -> Verdict:
-        width, height = _sizes(batch, self.bytes_field)
+        width, height = _sizes(batch, self.bytes_column)
         ratio = width.cast(pl.Float64) / height
         return Verdict.between(ratio, self.min_ratio, self.max_ratio, below="too_tall", above="too_wide")
 
 
-def _sizes(batch: TableBatch, bytes_field: str) -> tuple[pl.Series, pl.Series]:
+def _sizes(batch: TableBatch, bytes_column: str) -> tuple[pl.Series, pl.Series]:
     """Return the widths and heights of images whose headers can all be read; null where there are no bytes."""
-    _, headers = read_headers(batch, bytes_field)
+    _, headers = read_headers(batch, bytes_column)
     return headers["width"].cast(pl.Int64), headers["height"].cast(pl.Int64)

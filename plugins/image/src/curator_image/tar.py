@@ -64,10 +64,10 @@ class WriteTar(FileWriter):
     'part-3f2a-0.tar'
 
     Args:
-        key_field: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
+        key_column: Column with the keys. Where there is none, the paths in ``uri`` below the folder of ``_source``; of
             a file elsewhere its base name and eight digits.
-        bytes_field: Column with the images.
-        extension_field: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
+        bytes_column: Column with the images.
+        extension_column: Column with their extensions; where there is none, that of ``uri``, else ``jpg``.
         text_column: Column that becomes the ``txt`` member, where there is one.
         members: Columns that become members, with their extensions, in place of the choice above: text, binary, or
             numbers as text.
@@ -76,9 +76,9 @@ class WriteTar(FileWriter):
         compression: Compress archives. Images hardly shrink.
     """
 
-    key_field: str = field(default="key", kw_only=True)
-    bytes_field: str = field(default="bytes", kw_only=True)
-    extension_field: str = field(default="extension", kw_only=True)
+    key_column: str = field(default="key", kw_only=True)
+    bytes_column: str = field(default="bytes", kw_only=True)
+    extension_column: str = field(default="extension", kw_only=True)
     text_column: str = field(default="caption", kw_only=True)
     members: dict[str, str] | None = field(default=None, kw_only=True)
     json_columns: list[str] | None = field(default=None, kw_only=True)
@@ -93,7 +93,7 @@ class WriteTar(FileWriter):
         check_members(self.name, self.members)
 
     def inputs(self) -> Columns:
-        return [self.bytes_field]
+        return [self.bytes_column]
 
     def parts(self, task: TableBatch) -> Iterator[Any]:
         return sample_parts(self, task, default_extension="jpg")

@@ -33,9 +33,9 @@ class Dispatcher:
         self._tuning = board.tuning
         self._recovery = recovery
         self._backwards = board.steps[::-1]
-        least_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
+        min_cpus = min((step.spec.cpus for step in board.steps if step.spec.cpus), default=0.0)
         for step in board.steps:
-            step.is_large = step.spec.cpus > least_cpus
+            step.is_large = step.spec.cpus > min_cpus
 
     def dispatch(self, now: float) -> None:
         """Give work to every worker that can take some, the last step first."""
@@ -79,7 +79,7 @@ class Dispatcher:
 
     def _busy_worker(self, step: StepState) -> Worker | None:
         """Return a worker that should have another call behind the one it runs."""
-        if step.queued_tasks < step.least_behind and self._are_more_coming(step):
+        if step.queued_tasks < step.min_behind and self._are_more_coming(step):
             return None  # it would be a small one
         while (worker := step.candidates.pop_busy(step.depth)) is not None:
             if not self._gives_way(worker, step):

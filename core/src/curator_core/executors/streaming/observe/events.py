@@ -81,7 +81,7 @@ class EventLog:
 
     def workers(self, elapsed_s: float, step: str, change: str, nodes: Counter[str]) -> None:
         """Note workers of a step that came or went, by node."""
-        most = [{"node_id": node, "workers": count} for node, count in nodes.most_common(_MOST_NODES)]
+        most = [{"node_id": node, "workers": count} for node, count in nodes.most_common(_MAX_NODES)]
         event = {"event": "workers", "step": step, "change": change, "count": sum(nodes.values()), "nodes": most}
         self._write(elapsed_s, [event])
 
