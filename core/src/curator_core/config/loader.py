@@ -46,24 +46,14 @@ class JobDescription:
 
 @dataclass(frozen=True)
 class FileDescription:
-    """A whole file: ``stages``, one ``workflow``, or several ``steps`` that are either.
-
-    Args:
-        name: Name of the pipeline or workflow.
-        description: What it is for.
-        job: The stages, the workflow, or the steps; None where the file has problems.
-        executor_name: Executor the file asks for, if it names one.
-        executor_options: Arguments for it.
-        path: The file; None when the text was given.
-        references: How values that came from variables were written.
-    """
+    """A whole file, checked: ``stages``, one ``workflow``, or several ``steps`` that are either."""
 
     name: str
     description: str
-    job: JobDescription | tuple[JobDescription, ...] | None
+    job: JobDescription | tuple[JobDescription, ...] | None  # None where the file has problems
     executor_name: str | None = None
     executor_options: Mapping[str, Any] = field(default_factory=dict)
-    path: pathlib.Path | None = None
+    path: pathlib.Path | None = None  # None where the text was given
     references: References = field(default_factory=dict)
 
 

@@ -68,13 +68,8 @@ def pipeline_schema(registry: Registry | None = None) -> dict[str, Any]:
 
 def _stages_schema(stages: Mapping[str, Any], bare: list[str], options: Mapping[str, Any]) -> dict[str, Any]:
     # One object with every stage as a property completes better in editors than one alternative per stage.
-    entry = {
-        "type": "object",
-        "properties": {**stages, "with": _object({**options}, description="Options of the stage.")},
-        "additionalProperties": False,
-        "minProperties": 1,
-        "maxProperties": 2,
-    }
+    entry = _object({**stages, "with": _object({**options}, description="Options of the stage.")})
+    entry |= {"minProperties": 1, "maxProperties": 2}
     return {
         "type": "array",
         "minItems": 1,

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
     from importlib_metadata import IDistribution
 
-__all__ = [
-    "ALLOW_VARIABLE",
-    "BLOCK_VARIABLE",
-    "GROUP",
-    "Selection",
-    "core_candidate",
-    "discover",
-    "settle_collisions",
-]
+__all__ = ["Selection", "core_candidate", "discover", "settle_collisions"]
 
 ALLOW_VARIABLE = "CURATOR_PLUGINS"
 BLOCK_VARIABLE = "CURATOR_DISABLE_PLUGINS"
