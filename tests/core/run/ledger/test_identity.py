@@ -53,7 +53,6 @@ def test_whatever_else_differs_is_told(before, now):
     [
         ({"params": {"share": 0.5}}, {"params": {"fraction": 0.5}}),
         ({"params": {"text_field": "body", "max_lines": 2}}, {"params": {"text_column": "body", "max_lines": 2}}),
-        ({"params": {"max_short_lines": 0.5}}, {"params": {"max_short_line_fraction": 0.5}}),
         ({"class": "CountTokens"}, {"class": "AddTokenCount"}),
     ],
 )
