@@ -196,10 +196,11 @@ def head_node_ids(nodes: Sequence[Mapping[str, Any]]) -> set[str]:
     Ray marks it with a resource. Without that, it is told by its address, which all nodes of one machine share.
     """
     marked = {node["NodeID"] for node in nodes if _HEAD_RESOURCE in node["Resources"]}
-    if marked:
+    ray = import_ray()
+    if marked or not ray.is_initialized():  # to ask for the address would start a Ray
         return marked
     say_missing(_HEAD_RESOURCE, "the head of the cluster is told by its address")
-    host = import_ray().get_runtime_context().gcs_address.rpartition(":")[0].strip("[]")
+    host = ray.get_runtime_context().gcs_address.rpartition(":")[0].strip("[]")
     return {node["NodeID"] for node in nodes if node["NodeManagerAddress"] == host}
 
 
