@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import Deliver, GiveUp
@@ -24,8 +25,8 @@ class Recovery:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._blame = Blame(board.tuning)
-        self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = {}
-        self._postponed: dict[int, list[Deliver | GiveUp]] = {}  # until a chunk is made again
+        self._parked: dict[int, list[tuple[StepState, list[Slice]]]] = defaultdict(list)  # until a chunk is made again
+        self._postponed: dict[int, list[Deliver | GiveUp]] = defaultdict(list)  # the same
         self._replayed: set[int] = set()  # chunks that are being made again
 
     def suspect(self, step: StepState, call: Call, cause: LossCause) -> None:
@@ -78,24 +79,24 @@ class Recovery:
         if call.kind in ("lone", "replay"):
             step.urgent.append(call)  # it waits there until its inputs have a handle again
         else:
-            keep = [each for each in call.inputs if each.chunk not in lost]
-            step.push_back(keep)
+            step.push_back([each for each in call.inputs if each.chunk not in lost])
             for chunk in lost:
                 slices = [each for each in call.inputs if each.chunk is chunk]
-                self._park(step, chunk, slices)
+                self._parked[chunk.chunk_id].append((step, slices))
+                step.parked_tasks += sum(map(len, slices))
         for chunk in lost:
             self.restore(chunk)
 
     def lost_output(self, chunk: Chunk) -> None:
         """See to outputs of the last step that are gone before the caller had them."""
-        self._postponed.setdefault(chunk.chunk_id, []).append(Deliver(chunk))
+        self._postponed[chunk.chunk_id].append(Deliver(chunk))
         self.restore(chunk)
 
     def lost_suspect(self, action: GiveUp) -> None:
         """See to a task that is gone before it could be put into quarantine: make it again, then give it up."""
         chunk = action.call.inputs[0].chunk
         chunk.pins += 1
-        self._postponed.setdefault(chunk.chunk_id, []).append(action)
+        self._postponed[chunk.chunk_id].append(action)
         self.restore(chunk)
 
     def restore(self, chunk: Chunk) -> None:
@@ -138,7 +139,7 @@ class Recovery:
             each.chunk.pins -= 1
             self._board.forget_if_done(each.chunk)
         for step, slices in self._parked.pop(chunk.chunk_id, []):
-            step.parked_tasks -= sum(len(each) for each in slices)
+            step.parked_tasks -= sum(map(len, slices))
             step.push_back(slices)
         for action in self._postponed.pop(chunk.chunk_id, []):
             self._board.actions.append(action)
@@ -150,10 +151,6 @@ class Recovery:
     def is_waiting(self) -> bool:
         """Whether tasks have to be made again for the caller or for quarantine."""
         return bool(self._postponed)
-
-    def _park(self, step: StepState, chunk: Chunk, slices: list[Slice]) -> None:
-        self._parked.setdefault(chunk.chunk_id, []).append((step, slices))
-        step.parked_tasks += sum(len(each) for each in slices)
 
 
 def _split(slices: list[Slice], parts: int) -> list[list[Slice]]:

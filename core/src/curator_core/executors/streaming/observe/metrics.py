@@ -23,13 +23,7 @@ _TAGS = ("pipeline", "stage")
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a stage.
-
-    Args:
-        name: Its name in Ray.
-        description: What it tells.
-        value: Reads it off a sample; of a counter, the growth since the sample before.
-    """
+    """A metric of a stage; ``value`` reads it off a sample, of a counter the growth since the sample before."""
 
     name: str
     description: str

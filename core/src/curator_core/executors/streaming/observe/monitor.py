@@ -33,7 +33,7 @@ class Monitor:
 
     Args:
         board: The state of the scheduler.
-        state: The state of the run; ``live`` is set here.
+        state: The state of the run; its ``live`` is set here.
         steps: The steps of the plan.
         pipeline: Its name.
         clock: Tells the time, as ``state.started_s`` does.

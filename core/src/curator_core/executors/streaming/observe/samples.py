@@ -21,15 +21,7 @@ __all__ = ["Sampler", "StageSample", "WorkerWatch"]
 
 @dataclass(frozen=True)
 class StageSample:
-    """One stage at one moment.
-
-    Args:
-        stage: Name of the stage.
-        live: What it is doing.
-        counts: What it has done.
-        before: What it had done at the sample before.
-        interval_s: Time since then.
-    """
+    """One stage at one moment: what it does, what it has done, and what it had done ``interval_s`` ``before``."""
 
     stage: str
     live: LiveStage

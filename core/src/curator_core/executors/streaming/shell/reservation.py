@@ -41,10 +41,7 @@ class Reservation:
     CPUs are leased to workers inside the run. Workers that hold GPUs, memory or custom resources take them from the
     group of their node, so that no other job gets them between two workers.
 
-    Args:
-        steps: The steps of the run.
-        with_cpus: Whether CPUs are reserved. On a Ray of its own they are not: runs of one process share them.
-        tuning: How long to wait for what others have.
+    With ``with_cpus``, CPUs are reserved, too. On a Ray of its own they are not: runs of one process share them.
     """
 
     def __init__(self, steps: Sequence[StepSpec], *, with_cpus: bool, tuning: Tuning = Tuning()) -> None:

@@ -59,13 +59,10 @@ class StepForecast:
     """What a step is going to do.
 
     Args:
-        name: Its stages.
-        service_s: Seconds per task.
         busy_fraction: Fraction of its workers' time that they work. Workers without GPU or memory cost nothing
             otherwise.
         workers_start: Workers when its first ones are ready.
         workers_settled: The number it has for most of the time between warm-up and tail.
-        workers_peak: The most it ever has.
         queue_peak: Most tasks that wait in front of it.
         workers: Number of workers over time, as (seconds, count).
     """
@@ -85,14 +82,10 @@ class Forecast:
     """What a run is going to do.
 
     Args:
-        tasks: Tasks that enter.
-        outputs: Tasks that come out.
-        makespan_s: Duration.
         ideal_s: Duration if the scarcest resource were in use from the first moment to the last.
         ideal_with_ramp_s: The same with the time that it takes to start and to end, which no schedule avoids.
         steady_rate: Outputs per second between warm-up and tail.
         scheduler_s: Real time that the scheduler took.
-        steps: The steps.
     """
 
     tasks: int
@@ -116,8 +109,8 @@ def foretell(
     Args:
         plan: The plan; its inputs are not touched.
         times: How its stages behave. A stage without service time takes ``DEFAULT_SERVICE_S``.
-        machines: What it runs on.
-        tasks: How many tasks enter.
+        machines: The nodes.
+        tasks: Number of tasks that enter.
         is_batch: Whether each step waits for the one before.
         options: Further arguments of the scheduler.
 

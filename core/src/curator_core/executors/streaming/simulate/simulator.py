@@ -63,19 +63,11 @@ class StepModel:
 
 @dataclass
 class SimulationResult:
-    """What happened in virtual time.
+    """What happened in virtual time: in all, and for each step.
 
     Args:
-        makespan_s: Virtual duration.
-        outputs: Tasks that came out.
-        given_up: Tasks that were given up.
-        output_times: When outputs came out, with how many.
-        workers: For each step the number of workers over time.
-        busy_fractions: For each step the busy fraction of the workers' time.
-        queue_peaks: For each step the longest queue.
         peak_bytes: Most bytes in all queues together.
         scheduler_s: Real seconds of processor time spent in the scheduler.
-        calls: Calls that came to an end.
     """
 
     makespan_s: float = 0.0
@@ -114,7 +106,7 @@ class Simulation:
         steps: The steps.
         models: How each of them behaves.
         nodes: The nodes.
-        tasks: How many source tasks there are.
+        tasks: Number of source tasks.
         latency_s: From a worker to the scheduler and back.
         overhead_s: What a call costs its worker beside the work itself.
         starts_at_once: Workers that a node can start at full speed at a time; more slow each other down.
