@@ -111,14 +111,14 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
         made.name = name or reason
         return made
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         """Return the rows to judge: without those that cannot be read, and with the columns that :meth:`judge` needs.
 
         All of the task as it is, unless overridden.
 
         >>> import polars as pl
         >>> class Short(Filter):
-        ...     def prepare(self, task):
+        ...     def prepare_rows(self, task):
         ...         return task.with_column("chars", task.text("text").str.len_chars())
         ...     def judge(self, batch):
         ...         return Verdict(batch.series("chars"), {"too_long": batch.series("chars") > 3})
@@ -147,7 +147,7 @@ class Filter(ProcessingStage[TableBatch, TableBatch]):
 
     def process(self, task: TableBatch) -> TableBatch | None:
         """Judge a batch and drop, or tag, the rows that do not pass."""
-        batch = self.prepare(task)
+        batch = self.prepare_rows(task)
         return self.apply(batch, self.judge(batch)) if batch.num_rows or not task.num_rows else None
 
     def apply(self, task: TableBatch, verdict: Verdict) -> TableBatch | None:

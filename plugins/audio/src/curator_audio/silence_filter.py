@@ -116,7 +116,7 @@ class SilenceFilter(Filter):
     def outputs(self) -> Columns:
         return [*_COLUMNS, *super().outputs()]
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         outcomes = [self._measure(samples) for samples in mono_samples(task, self._source)]
         batch, found = keep_readable(task, outcomes, error_type="UnreadableAudio")
         return add_attributes(batch, found, _COLUMNS)

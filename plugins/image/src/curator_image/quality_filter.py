@@ -62,7 +62,7 @@ class QualityFilter(Filter):
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002
         ignore_pillow_warnings()
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         batch, looks = look_at_images(task, self.bytes_column, max_pixels=self.max_pixels)
         for measure, column in self._measure_columns().items() if self.tag else ():
             batch = batch.with_column(column, looks[measure])

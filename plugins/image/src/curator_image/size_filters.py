@@ -62,7 +62,7 @@ class SizeFilter(Filter):
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         ignore_pillow_warnings()
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         return read_headers(task, self.bytes_column)[0]
 
     def judge(self, batch: TableBatch) -> Verdict:
@@ -114,7 +114,7 @@ class AspectFilter(Filter):
     def setup(self, worker: WorkerInfo) -> None:  # noqa: ARG002 - the same in every worker
         ignore_pillow_warnings()
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         return read_headers(task, self.bytes_column)[0]
 
     def judge(self, batch: TableBatch) -> Verdict:

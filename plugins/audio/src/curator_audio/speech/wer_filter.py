@@ -72,7 +72,7 @@ class WerFilter(Filter):
     def outputs(self) -> Columns:
         return [self.score_column, *super().outputs()]
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         pairs = zip(task.text(self.reference_column), task.text(self.hypothesis_column), strict=True)
         rates = [
             None if reference is None or heard is None else self._rate(reference, heard) for reference, heard in pairs

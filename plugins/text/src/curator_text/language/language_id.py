@@ -98,7 +98,7 @@ class LanguageId(Filter):
         if self.backend == "fasttext":
             load_model(self.model or packaged_model())
 
-    def prepare(self, task: TableBatch) -> TableBatch:
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
         languages, scores = self._identify(task.text(self.text_column))
         self.check_new_columns(task.columns)
         return task.with_column(self.language_column, languages).with_column(self.score_column, scores)
@@ -180,8 +180,8 @@ class FastTextLangId(Filter):
     def setup(self, worker: WorkerInfo) -> None:
         self._language_id.setup(worker)
 
-    def prepare(self, task: TableBatch) -> TableBatch:
-        return self._language_id.prepare(task)
+    def prepare_rows(self, task: TableBatch) -> TableBatch:
+        return self._language_id.prepare_rows(task)
 
     def judge(self, batch: TableBatch) -> Verdict:
         return self._language_id.judge(batch)
