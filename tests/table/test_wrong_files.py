@@ -123,7 +123,7 @@ def test_csv_under_the_name_of_lines_is_reported_once(folder):
 
 @pytest.mark.parametrize("reader", [ReadParquet, ReadArrow])
 def test_lines_of_json_under_the_name_of_tables_are_named(tmp_path, reader):
-    name = f"a.{reader.format}"
+    name = f"a.{reader.table_format.name}"
     (tmp_path / name).write_bytes(GOOD * 10)
     texts, records, result = run(reader(str(tmp_path)))
     assert (texts, records) == ([], [(name, 0, "UnreadableFile")])

@@ -207,7 +207,7 @@ def is_composite(stage: ProcessingStage[Any, Any]) -> TypeGuard[CompositeStage[A
     >>> is_composite(same)
     False
     """
-    is_reader = isinstance(stage, (FileReader, FolderReader)) and stage._listing is None  # noqa: SLF001 - their mark
+    is_reader = isinstance(stage, (FileReader, FolderReader)) and stage._listing is None  # noqa: SLF001 - of its own kind
     return is_reader or isinstance(stage, CompositeStage)
 
 

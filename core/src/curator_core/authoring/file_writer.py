@@ -27,7 +27,7 @@ __all__ = ["FileWriter"]
 
 
 class WritableFormat(Protocol):
-    """What writes the files of a format, for any writer that holds it; the first of its extensions is theirs."""
+    """What writes the files of a format, with the first of its extensions, for any writer that holds it."""
 
     @property
     def extensions(self) -> tuple[str, ...]: ...

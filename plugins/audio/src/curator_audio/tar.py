@@ -39,6 +39,8 @@ class ReadTar(FileReader):
         text_column: Column for ``txt`` members.
         max_member_bytes: A larger member is quarantined.
         max_members: Most members of one archive.
+        max_expansion: Decompressed bytes allowed per byte of a compressed archive, against decompression bombs.
+        verify: Check compressed archives to their end before the first row comes out (see :class:`Decompressor`).
     """
 
     text_column: str = field(default="text", kw_only=True)

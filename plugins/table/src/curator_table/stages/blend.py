@@ -108,16 +108,8 @@ class Blend(CompositeStage[EmptyTask, TableBatch]):
     def decompose(self) -> list[ProcessingStage[Any, Any]]:
         """Return the listing stage and the reading stage; the latter bears this stage's name."""
         listing = self._listing()
-        reader = _ReadBlend(
-            formats={name: each.format for name, each in self.sources.items()},
-            columns=self.columns,
-            source_column=self.source_column,
-            copy_column=self.copy_column,
-            shuffle=self.shuffle,
-            seed=self.seed,
-            block_bytes=self.block_bytes,
-            listing=listing,
-        )
+        own = {"formats": {name: each.format for name, each in self.sources.items()}, "listing": listing}
+        reader = _ReadBlend(**{**self.values_for(_ReadBlend), **own})
         return [listing, reader.with_(name=self.name)]
 
     def outputs(self) -> Columns:

@@ -95,6 +95,7 @@ class TarSamples:
     :class:`SampleLayout`). ``_row`` is the offset of the sample in the archive. A reader may have the parameters of
     :class:`TarLimits`, and ``text_column``, the column for ``txt`` members.
 
+    >>> from curator_core.sdk import FileReader
     >>> @dataclass
     ... class ReadScans(FileReader):
     ...     table_format = TarSamples("scan", media=("tif",))
