@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 from curator_core.executors.streaming.engine.actions import Forget
@@ -68,6 +69,11 @@ class Board:
     def has_ended(self, step: StepState) -> bool:
         """Return whether a step has nothing left to do, now and later."""
         return not step.has_work and self.upstream_ended(step)
+
+    def flow_to(self, step: StepState) -> float:
+        """Return how many tasks reach a step for each that enters the pipeline, through the steps that still run."""
+        running = (each for each in self.steps[: step.index] if not self.has_ended(each))
+        return math.prod(each.estimate.fan_out for each in running)
 
     def may_run(self, step: StepState) -> bool:
         """Return whether a step may be given work now; in batch mode the one before must have ended."""

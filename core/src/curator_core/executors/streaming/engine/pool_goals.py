@@ -265,10 +265,7 @@ class PoolGoals:
         service_s = step.estimate.with_running(ages if step.estimate.service_s else [])
         if service_s is None:
             return None
-        flow = 1.0
-        for each in self._board.steps[: step.index]:
-            if not self._board.has_ended(each):
-                flow *= each.estimate.fan_out
+        flow = self._board.flow_to(step)
         amounts = self._amounts(step) if step.holds else {"cpu": step.spec.cpus}
         return Demand(max(flow * service_s, 1e-9), amounts, *self._limits(step))
 

@@ -85,16 +85,12 @@ def bottleneck(board: Board) -> int | None:
 
 def _work_per_source_task(board: Board) -> dict[int, float]:
     """Return a worker's seconds per task that enters the pipeline, of the steps that have work ahead of them."""
-    work_s: dict[int, float] = {}
-    flow = 1.0
-    for step in board.steps:
-        if board.has_ended(step):
-            continue
-        service_s = step.estimate.service_s
-        if service_s and flow > 0:
-            work_s[step.index] = flow * service_s
-        flow *= step.estimate.fan_out
-    return work_s
+    work_s = {
+        step.index: board.flow_to(step) * (step.estimate.service_s or 0.0)
+        for step in board.steps
+        if not board.has_ended(step)
+    }
+    return {index: seconds for index, seconds in work_s.items() if seconds > 0}
 
 
 def _remaining(board: Board, running: Sequence[int]) -> list[float | None]:

@@ -144,7 +144,8 @@ def _columns(tasks: Sequence[Task[Any]]) -> tuple[Any, ...] | None:
     if all(name == names[0] for name in names):
         names = names[0]
     metas = [task.meta for task in tasks] if any(task.meta for task in tasks) else None
-    data = [_wrap(task) for task in tasks] if _may_be_large(kind, tasks) else [task.data for task in tasks]
+    may_be_large = issubclass(kind, TableBatch) or any(type(task.data) is bytes for task in tasks)
+    data = [_wrap(task) for task in tasks] if may_be_large else [task.data for task in tasks]
     is_wrapped = any(type(each) in (_LongBytes, _CompactTable) for each in data)
     return kind, [task.task_id for task in tasks], data, names, metas, is_wrapped
 
@@ -161,10 +162,6 @@ class _CompactTable:
     """A table that is a small part of its buffers: written out, so that only the part travels."""
 
     buffer: Any
-
-
-def _may_be_large(kind: type, tasks: Sequence[Task[Any]]) -> bool:
-    return issubclass(kind, TableBatch) or any(type(task.data) is bytes for task in tasks)
 
 
 def _wrap(task: Task[Any]) -> Any:
