@@ -45,7 +45,7 @@ def enough_words(text: str, *, min_words: int = 2) -> bool:
     Args:
         min_words: How many words.
     """
-    return len(text.split()) >= least
+    return len(text.split()) >= min_words
 
 
 @row_map(name="plain.density", output="density")
@@ -156,11 +156,11 @@ def test_a_pipeline_file_names_and_configures_them(curator, tmp_path):
     assert "plain.not_empty" in written
     assert "min_words: 3" in written
     again = curator("run", "p.yaml", "--executor", "local", "--run-dir", "run", "--resume", status=3)
-    assert "plain.enough_words: least" not in again
+    assert "plain.enough_words: min_words" not in again
     changed = PIPELINE.replace("min_words: 3", "min_words: 4")
     (tmp_path / "p.yaml").write_text(changed, encoding="utf-8")
     refused = curator("run", "p.yaml", "--executor", "local", "--run-dir", "run", "--resume", status=2)
-    assert "least 3 → 4" in refused
+    assert "min_words 3 → 4" in refused
 
 
 def test_wrong_parameters_are_found_with_their_line(curator, tmp_path):
