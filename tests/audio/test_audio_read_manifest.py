@@ -139,7 +139,7 @@ def test_manifests_of_any_filesystem():
 
 def test_other_keys_and_a_missing_manifest(corpus, tmp_path):
     manifest = write(corpus, {"path": "clips/b.flac", "start": 1.0, "length": 0.5})
-    _, rows = read(manifest, path_field="path", offset_field="start", duration_field="length")
+    _, rows = read(manifest, path_column="path", offset_column="start", duration_column="length")
     assert (rows[0]["offset_s"], rows[0]["duration_s"]) == (1.0, 0.5)
     with pytest.raises(PipelineError, match="audio_filepath"):
         Pipeline(stages=[ReadManifest(manifest)]).build()

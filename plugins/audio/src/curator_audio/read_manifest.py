@@ -37,9 +37,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
         paths: Manifests: files, folders, globs or URLs.
         with_bytes: Add the sound in the column ``bytes``: the content of whole files untouched, parts cut out as FLAC.
             Without it, later stages open the files (``bytes_column: null``).
-        path_field: Key of the path in the manifest.
-        duration_field: Key of the duration.
-        offset_field: Key of the offset.
+        path_column: Key of the path in the manifest.
+        duration_column: Key of the duration.
+        offset_column: Key of the offset.
         block_bytes: Bytes of manifest in a unit of work.
         batch_bytes: Bytes of content in a table.
         max_file_bytes: With ``with_bytes``, a larger file is quarantined.
@@ -51,9 +51,9 @@ class ReadManifest(CompositeStage[EmptyTask, TableBatch]):
 
     paths: str | list[str]
     with_bytes: bool = field(default=False, kw_only=True)
-    path_field: str = field(default="audio_filepath", kw_only=True)
-    duration_field: str = field(default="duration", kw_only=True)
-    offset_field: str = field(default="offset", kw_only=True)
+    path_column: str = field(default="audio_filepath", kw_only=True)
+    duration_column: str = field(default="duration", kw_only=True)
+    offset_column: str = field(default="offset", kw_only=True)
     block_bytes: int = field(default=2**17, kw_only=True)
     batch_bytes: int = field(default=DEFAULT_BLOCK_BYTES, kw_only=True)
     max_file_bytes: int = field(default=Limits().max_file_bytes, kw_only=True)
