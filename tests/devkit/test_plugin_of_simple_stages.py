@@ -1,17 +1,21 @@
-"""A plugin of somebody else: an expression, functions of a row, a function of a task and a model, used from YAML."""
+"""A plugin of somebody else, written from the docs: filters, functions, a model, a reader, a writer, an executor."""
 
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+DOCS = Path(__file__).parents[2] / "docs"
+
 PLUGIN = """
 from curator_core.hookspecs import hookimpl
-from curator_core.specs import StageSpec
+from curator_core.specs import ExecutorSpec, StageSpec
 
 CURATOR_API = (1, 0)
 
@@ -25,8 +29,63 @@ def curator_stages():
         StageSpec("density", target=f"{home}:density", summary="Add words per line.", produces=("density",)),
         StageSpec("repeat", target=f"{home}:repeat", summary="Repeat each batch."),
         StageSpec("lengths", target=f"{home}:Lengths", summary="Add lengths.", produces=("length",)),
+        StageSpec("read_logs", target="curator_plain.files:ReadLogs", summary="Read logs.", kind="reader"),
+        StageSpec("write_logs", target="curator_plain.files:WriteLogs", summary="Write logs.", kind="writer"),
     ]
+
+
+@hookimpl
+def curator_executors():
+    return [ExecutorSpec("pool", target="curator_plain.pool:PoolExecutor", summary="A pool of threads.")]
 """
+
+FILES = '''
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from curator_core.sdk import FileReader, FileWriter
+
+
+@dataclass
+class ReadLogs(FileReader):
+    """Read logs, a line a row."""
+
+    extensions = (".log",)
+    name = "plain.read_logs"
+
+    def outputs(self):
+        return ["text", *super().outputs()]
+
+    def read_slice(self, piece):
+        with self.open(piece) as file:
+            yield pa.table({"text": pa.array([line.decode().rstrip() for line in file], pa.string())})
+
+
+@dataclass
+class WriteLogs(FileWriter):
+    """Write texts, one a line.
+
+    Args:
+        level: What each line begins with.
+    """
+
+    level: str = "INFO"
+    extension = ".log"
+    name = "plain.write_logs"
+
+    def inputs(self):
+        return ["text"]
+
+    def write(self, table, file):
+        for text in table["text"].to_pylist():
+            file.write(f"{self.level} {text}\\n".encode())
+'''
+
+POOL = re.search(
+    r'```python title="acme_pool.py"\n(.*?)```', (DOCS / "executors.md").read_text(encoding="utf-8"), re.DOTALL
+)[1]
+"""The executor that the docs show."""
 
 RULES = '''
 from dataclasses import dataclass
@@ -115,7 +174,7 @@ ROWS = [
 def curator(tmp_path):
     package = tmp_path / "site" / "curator_plain"
     package.mkdir(parents=True)
-    for name, code in {"__init__": "", "plugin": PLUGIN, "rules": RULES}.items():
+    for name, code in {"__init__": "", "plugin": PLUGIN, "rules": RULES, "files": FILES, "pool": POOL}.items():
         (package / f"{name}.py").write_text(code, encoding="utf-8")
     info = tmp_path / "site" / "curator_plain-1.0.dist-info"
     info.mkdir()
@@ -163,6 +222,36 @@ def test_a_pipeline_file_names_and_configures_them(curator, tmp_path):
     assert "min_words 3 → 4" in refused
 
 
+LOGS = """
+version: 1
+name: logs
+stages:
+  - plain.read_logs: {paths: logs, block_bytes: 1}
+  - plain.not_empty
+  - plain.enough_words: {min_words: 2}
+  - plain.lengths:
+    with: {device: cpu}
+  - plain.write_logs: {path: written, level: WARN}
+executor: {name: plain.pool, threads: 3}
+"""
+
+
+def test_its_files_are_read_and_written_on_its_executor(curator, tmp_path):
+    (tmp_path / "logs").mkdir()
+    for number in range(20):
+        (tmp_path / "logs" / f"{number:02}.log").write_text(f"started job {number}\n\nstopped\n", encoding="utf-8")
+    (tmp_path / "p.yaml").write_text(LOGS, encoding="utf-8")
+    curator("run", "p.yaml", "--run-dir", "run")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "written").iterdir()}
+    assert sorted(files.values()) == sorted(f"WARN started job {number}\n".encode() for number in range(20))
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    assert {stage["name"]: stage["rows_out"] for stage in result["stages"]}["plain.read_logs"] == 60
+    gone = min((tmp_path / "written").iterdir())
+    gone.unlink()
+    curator("run", "p.yaml", "--run-dir", "run", "--resume=changed")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "written").iterdir()} == files
+
+
 def test_wrong_parameters_are_found_with_their_line(curator, tmp_path):
     (tmp_path / "p.yaml").write_text(PIPELINE.replace("min_words: 3", "mni_words: 3"), encoding="utf-8")
     assert "p.yaml:7: stages[2] plain.enough_words.mni_words: unknown parameter, did you mean 'min_words'?" in curator(
@@ -181,8 +270,11 @@ def test_listings_show_their_parameters(curator):
 def test_they_pass_the_conformance_kit(curator, tmp_path):
     test_file = tmp_path / "test_plain.py"
     code = """
-        from curator_core import TableBatch
+        from pathlib import Path
+
+        from curator_core import EmptyTask, TableBatch
         from curator_devkit.testing import Example, parametrize_with_checks
+        from curator_plain.files import ReadLogs, WriteLogs
 
         table = Example(tasks=[TableBatch(data={"text": ["a b", None, ""], "lines": [1, 2, 3]})])
         missing = {
@@ -190,9 +282,16 @@ def test_they_pass_the_conformance_kit(curator, tmp_path):
             "check_plugin_depends_on_core": "a test",
         }
 
-        tables = {"plain.density": table, "plain.repeat": table}
+        log = TableBatch(data={"text": ["a", "b"]}, task_id="3f2a")
+        Path("a.log").write_text("started\\nstopped\\n")
+        examples = {
+            "plain.density": table,
+            "plain.repeat": table,
+            "plain.read_logs": Example(stage=ReadLogs("a.log"), tasks=[EmptyTask()]),
+            "plain.write_logs": Example(stage=WriteLogs("written"), tasks=[log]),
+        }
 
-        @parametrize_with_checks("plain", examples=tables, expected_failures={"plain": missing})
+        @parametrize_with_checks("plain", examples=examples, expected_failures={"plain": missing})
         def test_conformance(check):
             check()
     """
@@ -208,7 +307,7 @@ def test_they_pass_the_conformance_kit(curator, tmp_path):
 def test_they_are_written_with_the_public_surface_alone():
     imported = {
         node.module
-        for code in (PLUGIN, RULES)
+        for code in (PLUGIN, RULES, FILES, POOL)
         for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.ImportFrom) and node.module.startswith("curator")
     }

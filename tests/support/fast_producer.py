@@ -5,6 +5,7 @@ Usage: python -m tests.support.fast_producer TASKS    runs it on a Ray of its ow
 
 import json
 import sys
+from contextlib import suppress
 import time
 from pathlib import Path
 
@@ -49,8 +50,12 @@ def touched_bytes():
     import psutil  # comes with Ray
 
     raylets = [each for each in psutil.Process().children(recursive=True) if each.name() == "raylet"]
-    files = [link for raylet in raylets for link in Path(f"/proc/{raylet.pid}/fd").iterdir()]
-    return max(link.stat().st_blocks * 512 for link in files if "/plasma" in str(link.readlink()))
+    sizes = []
+    for link in (link for raylet in raylets for link in Path(f"/proc/{raylet.pid}/fd").iterdir()):
+        with suppress(FileNotFoundError):  # the raylet has just closed it; that of the store stays open
+            if "/plasma" in str(link.readlink()):
+                sizes.append(link.stat().st_blocks * 512)
+    return max(sizes)
 
 
 def main(tasks):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Protocol, cast
 
-from curator_core.authoring.stage import ProcessingStage
+from curator_core.authoring.stage import ProcessingStage, columns_of
 from curator_core.authoring.tasks import ROW_COLUMN, SOURCE_COLUMN, FileGroupTask, FileSlice, TableBatch
 from curator_core.files.atomic import atomic_output, make_folder
 from curator_core.files.compression import open_compressed
@@ -118,7 +118,7 @@ class FileWriter(ProcessingStage[TableBatch, FileGroupTask]):
         """
         if not task.num_rows:
             return
-        for name in self.columns or ():
+        for name in columns_of(self.inputs()):
             task.check_column(name)
         provenance = (SOURCE_COLUMN, ROW_COLUMN)
         chosen = [name for name in task.columns if name not in provenance] if self.columns is None else self.columns
