@@ -5,8 +5,8 @@ Usage: python -m tests.support.fast_producer TASKS    runs it on a Ray of its ow
 
 import json
 import sys
-from contextlib import suppress
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from curator_core import Pipeline, ProcessingStage, StreamingExecutor, Task
