@@ -49,10 +49,13 @@ def touched_bytes():
     """Return the shared memory that the object store of this process's Ray has ever used: it is not given back."""
     import psutil  # comes with Ray
 
-    raylets = [each for each in psutil.Process().children(recursive=True) if each.name() == "raylet"]
+    raylets = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # a worker that has just ended
+            raylets += [process] if process.name() == "raylet" else []
     sizes = []
     for link in (link for raylet in raylets for link in Path(f"/proc/{raylet.pid}/fd").iterdir()):
-        with suppress(FileNotFoundError):  # the raylet has just closed it; that of the store stays open
+        with suppress(FileNotFoundError):  # just closed; the file of the store stays open
             if "/plasma" in str(link.readlink()):
                 sizes.append(link.stat().st_blocks * 512)
     return max(sizes)
