@@ -15,9 +15,9 @@ from curator_text.privacy.reference_index import build_index, check_ngrams, comp
 from curator_text.privacy.reference_texts import list_references
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from curator_core.sdk import Columns, FileGroupTask, NodeInfo, TableBatch, WorkerInfo
+    from curator_core.sdk import Columns, NodeInfo, TableBatch, WorkerInfo
     from curator_text.privacy.reference_index import GramIndex
 
 __all__ = ["CountContamination"]
@@ -79,17 +79,16 @@ class CountContamination(FileWriter):
     def inputs(self) -> Columns:
         return [self.text_column]
 
-    def process(self, task: TableBatch) -> FileGroupTask | None:
-        """Write the counts of one batch."""
+    def parts(self, task: TableBatch) -> Iterator[pa.Table]:
+        """Yield the counts of a batch, unless there are none."""
         index = self._index
         found = index.matches(task.text(self.text_column))
         pairs = pl.DataFrame({"row": found.row, "slot": found.slot}).unique()  # twice in a document counts once
         counts = pairs.group_by("slot").len("documents").sort("slot")
         grams = index.keys[counts["slot"].to_numpy()]
-        table = pa.table(
-            {"gram": pa.array(grams, pa.uint64()), "documents": counts["documents"].cast(pl.Int64).to_arrow()}
-        )
-        return super().process(task.with_data(table))
+        if counts.height:
+            documents = counts["documents"].cast(pl.Int64).to_arrow()
+            yield pa.table({"gram": pa.array(grams, pa.uint64()), "documents": documents})
 
     def write_file(self, table: pa.Table, path: str) -> int:
         return write_parquet(table, path)
